@@ -1,0 +1,1 @@
+"""NATS JetStream for Remit: subjects, streams, commits and workers."""

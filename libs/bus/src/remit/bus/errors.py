@@ -1,0 +1,100 @@
+"""What can go wrong on the bus.
+
+``BusError``
+├── ``BusUnavailable``     no answer in time; a write may have been stored
+├── ``PublishRefused``     the server will not take the message
+├── ``Conflict``           another commit on the same subject came first
+│   └── ``Contended``      and so it went every time within the bound
+├── ``StreamMismatch``     a stream is missing or is not as the code says
+└── ``ServerTooOld``       the server lacks what Remit needs
+"""
+
+from __future__ import annotations
+
+
+class BusError(Exception):
+    """Anything the bus could not do."""
+
+
+class BusUnavailable(BusError):
+    """The server did not answer in time; what was sent may have been stored.
+
+    Attributes:
+        action: What was being done.
+    """
+
+    def __init__(self, action: str) -> None:
+        super().__init__(f"NATS did not answer in time while trying to {action}")
+        self.action = action
+
+
+class PublishRefused(BusError):
+    """The server will not take a message.
+
+    Attributes:
+        subject: Where it was to go.
+        code: JetStream's error code, 0 where no stream answered.
+        reason: The server's words.
+    """
+
+    def __init__(self, subject: str, code: int, reason: str) -> None:
+        super().__init__(f"NATS refused a message on {subject}: {reason} (code {code})")
+        self.subject = subject
+        self.code = code
+        self.reason = reason
+
+
+class Conflict(BusError):
+    """Another message came first on a subject.
+
+    Attributes:
+        subject: The subject.
+        expected: The sequence that was thought to be the last.
+    """
+
+    def __init__(self, subject: str, expected: int) -> None:
+        super().__init__(f"{subject} has moved past sequence {expected}")
+        self.subject = subject
+        self.expected = expected
+
+
+class Contended(Conflict):
+    """A commit lost every race within its bound.
+
+    Attributes:
+        tries: How many were made.
+    """
+
+    def __init__(self, subject: str, expected: int, tries: int) -> None:
+        super().__init__(subject, expected)
+        self.tries = tries
+
+
+class StreamMismatch(BusError):
+    """A stream is missing or differs from `remit.bus.streams`.
+
+    Attributes:
+        stream: Its name.
+        difference: What differs, in words.
+    """
+
+    def __init__(self, stream: str, difference: str) -> None:
+        super().__init__(
+            f"stream {stream}: {difference}; run 'remit admin streams apply' to bring it up to date"
+        )
+        self.stream = stream
+        self.difference = difference
+
+
+class ServerTooOld(BusError):
+    """The server is older than what Remit needs.
+
+    Attributes:
+        version: What the server says it is.
+        needed: The oldest version that will do.
+    """
+
+    def __init__(self, version: str, needed: str) -> None:
+        super().__init__(f"NATS {version} is too old: Remit needs {needed} or later")
+        self.version = version
+        self.needed = needed

@@ -1,0 +1,1 @@
+"""Sources and Channels of Remit, one package per provider."""

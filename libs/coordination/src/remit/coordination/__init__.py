@@ -1,0 +1,1 @@
+"""Redis or Valkey for Remit: read positions and fenced leases."""

@@ -1,0 +1,1 @@
+"""remit-agent: a coding agent that speaks the Agent Client Protocol."""

@@ -1,0 +1,1 @@
+"""What every Remit service shares: settings, lifecycle and health."""

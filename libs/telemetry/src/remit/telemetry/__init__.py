@@ -1,0 +1,1 @@
+"""Tracing, metrics and logs of Remit; every name in one module."""

@@ -1,0 +1,1 @@
+"""Channel writes: replies, pull requests, receipts."""

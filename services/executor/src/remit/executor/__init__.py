@@ -1,0 +1,1 @@
+"""Executor Sessions: an ACP client that hosts coding agents."""

@@ -1,0 +1,1 @@
+"""The read model, its JSON API and the web panel."""

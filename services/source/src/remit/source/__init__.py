@@ -1,0 +1,1 @@
+"""Source ingestion: webhooks, pollers and normalisers."""

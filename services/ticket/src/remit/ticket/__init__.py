@@ -1,0 +1,1 @@
+"""Threads, Subscriptions, Tickets and Assignments."""
