@@ -6,7 +6,9 @@
 ├── ``Conflict``           another commit on the same subject came first
 │   └── ``Contended``      and so it went every time within the bound
 ├── ``StreamMismatch``     a stream is missing or is not as the code says
-└── ``ServerTooOld``       the server lacks what Remit needs
+├── ``ServerTooOld``       the server lacks what Remit needs
+├── ``TokenError``         a text has no token, or a token no text
+└── ``NotAnEvent``         a stored message lacks what every message of Remit carries
 """
 
 from __future__ import annotations
@@ -98,3 +100,31 @@ class ServerTooOld(BusError):
         super().__init__(f"NATS {version} is too old: Remit needs {needed} or later")
         self.version = version
         self.needed = needed
+
+
+class TokenError(BusError, ValueError):
+    """A text cannot be a token, or a token cannot be read back.
+
+    Attributes:
+        text: The text or the token.
+        reason: Why, in words that follow it.
+    """
+
+    def __init__(self, text: str, reason: str) -> None:
+        super().__init__(f"{text[:80]!r} {reason}")
+        self.text = text
+        self.reason = reason
+
+
+class NotAnEvent(BusError):
+    """A stored message does not carry the CloudEvents headers that Remit writes.
+
+    Attributes:
+        subject: Where it was stored.
+        reason: What is missing or wrong.
+    """
+
+    def __init__(self, subject: str, reason: str) -> None:
+        super().__init__(f"the message on {subject} is not a CloudEvent of Remit: {reason}")
+        self.subject = subject
+        self.reason = reason
