@@ -78,11 +78,13 @@ class Offer(Model):
         ticket: The Ticket.
         assignment: The Assignment.
         title: The work's short name.
+        executor: Which kind of Executor is to take it.
     """
 
     ticket: TicketId
     assignment: AssignmentId
     title: str
+    executor: str = "default"
 
 
 class PolicyInForce(Model):

@@ -401,6 +401,20 @@ class SubscriptionKept(ThreadRefusal):
 # -- decide ---------------------------------------------------------------------------------
 
 
+class Taken(Model):
+    """What one command of several led to.
+
+    Attributes:
+        before: The Thread before it.
+        command: The command.
+        events: What happened.
+    """
+
+    before: Thread
+    command: ThreadCommand
+    events: tuple[ThreadEvent, ...]
+
+
 def decide(thread: Thread, command: ThreadCommand, now: datetime) -> list[ThreadEvent]:
     """Return what ``command`` leads to; nothing where it changes nothing.
 
@@ -408,24 +422,49 @@ def decide(thread: Thread, command: ThreadCommand, now: datetime) -> list[Thread
         HistoryNeeded: The Thread cannot tell whether it has a Trigger already.
         SubscriptionKept: An Executor may not drop that Subscription.
     """
+    return [event for taken in decide_all(thread, [command], now) for event in taken.events]
+
+
+def decide_all(thread: Thread, commands: Sequence[ThreadCommand], now: datetime) -> list[Taken]:
+    """Return what ``commands`` lead to, one after the other, in one commit.
+
+    What they leave waiting goes before one Eval together (THR-3).
+
+    Raises:
+        HistoryNeeded: The Thread cannot tell whether it has a Trigger already.
+        SubscriptionKept: An Executor may not drop that Subscription.
+    """
+    taken: list[Taken] = []
+    for command in commands:
+        events = _decide(thread, command, now)
+        if events:
+            taken.append(Taken.model_construct(before=thread, command=command, events=events))
+            thread = evolve_all(thread, events)
+    started = _start_next_eval(thread, now) if taken else ()
+    if started:
+        last = taken[-1]
+        taken[-1] = last.model_copy(update={"events": (*last.events, *started)})
+    return taken
+
+
+def _decide(thread: Thread, command: ThreadCommand, now: datetime) -> tuple[ThreadEvent, ...]:
     match command:
         case AppendTrigger():
-            events = _append(thread, command)
+            return tuple(_append(thread, command))
         case RecordDecision():
-            events = _record(thread, command)
+            return tuple(_record(thread, command))
         case EndEval():
-            events = _end_eval(thread, command, now)
+            return tuple(_end_eval(thread, command, now))
         case DiscardEval():
-            events = _discard(thread, command)
+            return tuple(_discard(thread, command))
         case SubscribeTicket():
-            events = _subscribe(thread, command)
+            return tuple(_subscribe(thread, command))
         case NoteStanding():
-            events = _note_standing(thread, command)
+            return tuple(_note_standing(thread, command))
         case SettleDelivery():
-            events = _settle(thread, command)
+            return tuple(_settle(thread, command))
         case DropSubscriptions():
-            events = _drop(thread, command)
-    return [*events, *_start_next_eval(evolve_all(thread, events), now)] if events else []
+            return tuple(_drop(thread, command))
 
 
 def _append(thread: Thread, command: AppendTrigger) -> list[ThreadEvent]:
