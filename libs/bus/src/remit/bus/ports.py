@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
+from remit.bus.errors import NotAnEvent
 from remit.bus.message import Delivery, Message, Stored
 
 
@@ -32,7 +33,10 @@ class Publisher(Protocol):
         ...
 
     async def publish_all(self, messages: Sequence[Message]) -> list[Stored]:
-        """Store several messages with one wait; as `publish`, in order, pipelined."""
+        """Store several messages with one wait; as `publish`, in order, pipelined.
+
+        One that is refused does not stop the others; the first refusal is raised at the end.
+        """
         ...
 
     async def create(self, message: Message, *, scope: str | None = None) -> Stored:
@@ -178,7 +182,81 @@ class Consumer:
     )
 
 
-class Bus(Publisher, Reader, Protocol):
+class Taken(Protocol):
+    """A delivery that this process answers for until it settles it.
+
+    Settling is transport, not truth: an answer that comes too late may settle the delivery
+    that somebody else has got meanwhile. Whatever must not happen twice is fenced in the
+    stream (`Publisher.replace`, `Publisher.create`).
+    """
+
+    @property
+    def delivery(self) -> Delivery:
+        """The message. Where `fault` is set, what could be read of it."""
+        ...
+
+    @property
+    def fault(self) -> NotAnEvent | None:
+        """Why the stored message cannot be read, if it cannot."""
+        ...
+
+    async def working(self) -> None:
+        """Say that the work goes on, which starts ``ack_wait`` anew."""
+        ...
+
+    async def done(self) -> None:
+        """Settle: it never comes again. A work queue drops the message."""
+        ...
+
+    async def put_back(self, delay: timedelta) -> None:
+        """Settle: it comes again after ``delay``, to whichever replica is free."""
+        ...
+
+    async def drop(self, reason: str) -> None:
+        """Settle: it is never delivered again, and the server tells who listens why."""
+        ...
+
+
+class Pull(Protocol):
+    """The deliveries of one durable consumer to this process, never more than it has room for."""
+
+    @property
+    def heard_at(self) -> datetime:
+        """When the server was last heard on this pull: a delivery, or the beat of an idle one."""
+        ...
+
+    async def take(self) -> Sequence[Taken]:
+        """Wait for deliveries and return those that are there, at least one.
+
+        A lost connection, a restarted server and a consumer that went missing are waited out
+        and put right, with back-off and one log line per change.
+        """
+        ...
+
+    async def stop(self) -> Sequence[Taken]:
+        """Ask for nothing more; return what had arrived and was not taken, for putting back."""
+        ...
+
+
+class Consumers(Protocol):
+    """Durable consumers and what they deliver."""
+
+    async def ensure_consumer(self, consumer: Consumer) -> None:
+        """Create the consumer, or bring an existing one up to date; its place is kept.
+
+        Raises:
+            StreamMismatch: Its stream is missing, or another consumer of that work queue
+                already has some of its subjects.
+            BusUnavailable: No answer within the bound.
+        """
+        ...
+
+    async def pull(self, consumer: Consumer, *, window: int) -> Pull:
+        """Start to receive; at most ``window`` deliveries are asked for and unsettled together."""
+        ...
+
+
+class Bus(Publisher, Reader, Consumers, Protocol):
     """A connection to the bus."""
 
     def ready(self) -> bool:
