@@ -63,6 +63,7 @@ class Sizing:
             older than this, so a Trigger is known for as long as it could come again.
         dead_letters: How long what was given up on is kept.
         commits_per_aggregate: How many earlier commits of a Thread or a Ticket are kept.
+        drops_per_reason: How many dropped events are kept for a Source and a reason.
         max_bytes: Byte limits by stream name. None are set by default: the server's own
             limit holds, and no disk space is set aside.
     """
@@ -72,6 +73,7 @@ class Sizing:
     horizon: timedelta = timedelta(days=90)
     dead_letters: timedelta = timedelta(days=90)
     commits_per_aggregate: int = 1000
+    drops_per_reason: int = 10_000
     max_bytes: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -199,6 +201,15 @@ def streams(sizing: Sizing | None = None) -> tuple[Stream, ...]:
             why="Transcripts of conversations in the console, both sides.",
             discard="old",
             max_age=sizing.horizon,
+        ),
+        stream(
+            "DROP",
+            subjects.DROPS,
+            why="Events dropped before they became Triggers, by reason, so that each is counted. "
+            "Full, it forgets the first ones: noise must never stop the rest.",
+            discard="old",
+            max_age=sizing.horizon,
+            max_per_subject=sizing.drops_per_reason,
         ),
     )
     unknown = sorted(set(sizing.max_bytes) - {one.name for one in every})

@@ -25,6 +25,7 @@ THREAD_COMMANDS = "command.thread.*"
 TICKET_COMMANDS = "command.ticket.*"
 TIMERS = "timer.*.*.*"
 CONSOLES = "console.*"
+DROPS = "drop.*.*"
 
 
 def inbox(source: str) -> str:
@@ -156,6 +157,11 @@ def console(conversation: str) -> str:
     return f"console.{encode(conversation)}"
 
 
+def drop(source: str, reason: str) -> str:
+    """Events that a Source instance dropped before they became Triggers, by reason."""
+    return f"drop.{encode(source)}.{encode(reason)}"
+
+
 _TEMPLATES = {
     "inbox": "inbox.{source}",
     "trigger": "trigger.{source}.{trigger}.{thread}",
@@ -174,6 +180,7 @@ _TEMPLATES = {
     "command.ticket": "command.ticket.{ticket}",
     "timer": "timer.{aggregate}.{key}.{name}",
     "console": "console.{conversation}",
+    "drop": "drop.{source}.{reason}",
 }
 
 

@@ -82,6 +82,11 @@ class Assessor(Protocol):
         """Which layer its Decisions are recorded under."""
         ...
 
+    @property
+    def takes_long(self) -> bool:
+        """Whether a call is long enough that two at once on one Thread would be a waste."""
+        ...
+
     async def assess(self, case: Case) -> Judgement:
         """Return a judgement.
 
@@ -153,6 +158,7 @@ def decision_from(
         gate=tuple(record for record in gate if record.trigger in decided),
         decided_by=decided_by,
         reason=reason,
+        request=judgement.request,
         rules=judgement.rules,
         mandate=mandate,
         title=judgement.title if mandate else None,

@@ -60,6 +60,7 @@ class Decision(Model):
         gate: What the gate said of each of them.
         decided_by: Which layer settled it.
         reason: Why, in a sentence.
+        request: The Trigger that asks: for the work of an accept, for the end of a stop.
         rules: The assessment rules it rests on.
         mandate: What an accept grants.
         title: A short name for the work, for an accept.
@@ -77,6 +78,7 @@ class Decision(Model):
     gate: tuple[GateRecord, ...] = ()
     decided_by: DecidedBy
     reason: str
+    request: TriggerId | None = None
     rules: tuple[RuleId, ...] = ()
     mandate: Mandate | None = None
     title: str | None = None

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from remit.domain.decision import Decision
-from remit.domain.ids import AssignmentId, EvalId, ThreadKey, TicketId
+from remit.domain.ids import AssignmentId, EvalId, SourceName, ThreadKey, TicketId
 from remit.domain.model import Model
 from remit.domain.policy import Policy
 from remit.domain.thread import ThreadCommand
@@ -101,3 +101,23 @@ class PolicyInForce(Model):
     text: str
     applied_at: datetime
     applied_by: str
+
+
+class EventDropped(Model):
+    """An event that became no Trigger: counted, with its reason (SRC-4).
+
+    Attributes:
+        source: The Source instance that dropped it.
+        reason: Why: one of the closed list of the connectors' contract.
+        event: The provider's name of the event.
+        delivery: The provider's id of the delivery.
+        detail: What it was, for people.
+        at: When.
+    """
+
+    source: SourceName
+    reason: str
+    event: str
+    delivery: str
+    detail: str = ""
+    at: datetime

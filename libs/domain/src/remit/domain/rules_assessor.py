@@ -24,6 +24,11 @@ class RulesAssessor:
         """Its Decisions are recorded as made by rules."""
         return DecidedBy.RULES
 
+    @property
+    def takes_long(self) -> bool:
+        """It answers at once."""
+        return False
+
     async def assess(self, case: Case) -> Judgement:
         """Return the judgement on the oldest candidate that a rule covers, else on all of them."""
         return judge_by_rules(case)

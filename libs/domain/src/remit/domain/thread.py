@@ -382,6 +382,20 @@ class HistoryNeeded(ThreadRefusal):
         self.ref = ref
 
 
+class RequestMissing(ThreadRefusal):
+    """A Decision starts or stops work, but the Trigger that asks for it is not at hand.
+
+    Attributes:
+        thread: The Thread.
+        decision: The Decision.
+    """
+
+    def __init__(self, thread: ThreadKey, decision: DecisionId) -> None:
+        super().__init__(f"{decision} came without the Trigger that asks for it")
+        self.thread = thread
+        self.decision = decision
+
+
 class SubscriptionKept(ThreadRefusal):
     """An Executor may not drop this Subscription (SUB-8).
 
@@ -420,6 +434,7 @@ def decide(thread: Thread, command: ThreadCommand, now: datetime) -> list[Thread
 
     Raises:
         HistoryNeeded: The Thread cannot tell whether it has a Trigger already.
+        RequestMissing: A Decision starts or stops work, and the Trigger that asks is not at hand.
         SubscriptionKept: An Executor may not drop that Subscription.
     """
     return [event for taken in decide_all(thread, [command], now) for event in taken.events]
@@ -432,6 +447,7 @@ def decide_all(thread: Thread, commands: Sequence[ThreadCommand], now: datetime)
 
     Raises:
         HistoryNeeded: The Thread cannot tell whether it has a Trigger already.
+        RequestMissing: A Decision starts or stops work, and the Trigger that asks is not at hand.
         SubscriptionKept: An Executor may not drop that Subscription.
     """
     taken: list[Taken] = []
@@ -503,13 +519,16 @@ def _record(thread: Thread, command: RecordDecision) -> list[ThreadEvent]:
                 reason=f"made under {proposal.policy_version}, {command.current} is in force",
             )
         ]
-    if proposal.outcome is Outcome.ACCEPT and command.request is not None:
-        ticket = ticket_id_for(command.request.id)
+    starts_or_stops = proposal.outcome in (Outcome.ACCEPT, Outcome.STOP)
+    if starts_or_stops and (command.request is None or command.ref is None):
+        raise RequestMissing(thread.key, proposal.id)
+    if proposal.outcome is Outcome.ACCEPT and proposal.mandate is not None:
+        ticket = ticket_id_for(proposal.mandate.trigger)
         subscription = Subscription(
             ticket=ticket,
             kind=SubscriptionKind.ORIGIN,
             title=proposal.title or "",
-            scope=proposal.mandate.scope if proposal.mandate else "",
+            scope=proposal.mandate.scope,
             since=proposal.decided_at,
         )
         return [

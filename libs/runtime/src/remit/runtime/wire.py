@@ -16,6 +16,7 @@ from remit.domain.messages import (
     EvalFailure,
     EvalProposal,
     EvalRequest,
+    EventDropped,
     FromAssignment,
     Offer,
     PolicyInForce,
@@ -40,6 +41,7 @@ Payload = (
     | ChannelWrite
     | Disposition
     | PolicyInForce
+    | EventDropped
 )
 
 T = TypeVar("T", bound=BaseModel)
@@ -107,6 +109,8 @@ def _place_of(payload: Payload) -> tuple[str, str]:
             return subjects.channel(address.source, address.thread), "remit.channel.write"
         case Disposition():
             return subjects.disposition(payload.trigger), "remit.disposition"
+        case EventDropped():
+            return subjects.drop(payload.source, payload.reason), "remit.event.dropped"
         case PolicyInForce():
             return subjects.policy(POLICY_DOCUMENT), "remit.policy"
 
