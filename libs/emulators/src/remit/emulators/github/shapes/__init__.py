@@ -1,0 +1,1 @@
+"""How each object looks in answers and webhook payloads, after GitHub's published schemas."""
