@@ -38,7 +38,7 @@ def test_each_subject_is_built_from_plain_values(subject: str, expected: str) ->
     assert subject == expected
 
 
-@given(st.text(max_size=40), st.text(max_size=40), st.text(max_size=40))
+@given(st.text(max_size=16), st.text(max_size=16), st.text(max_size=16))
 def test_no_value_can_break_out_of_its_token(source: str, trigger: str, home: str) -> None:
     subject = subjects.trigger(source, trigger, home)
     assert [decode(token) for token in subject.split(".")[1:]] == [source, trigger, home]

@@ -79,3 +79,14 @@ class ManualClock:
     async def _let_run(self) -> None:
         for _ in range(self._TURNS):
             await asyncio.sleep(0)
+
+
+async def sleep_unless(stopping: asyncio.Event, clock: Clock, seconds: float) -> None:
+    """Wait for ``seconds``, or until ``stopping`` is set if that is sooner."""
+    sleeping = asyncio.ensure_future(clock.sleep(seconds))
+    stopped = asyncio.ensure_future(stopping.wait())
+    try:
+        await asyncio.wait({sleeping, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        sleeping.cancel()
+        stopped.cancel()

@@ -185,9 +185,10 @@ class Consumer:
 class Taken(Protocol):
     """A delivery that this process answers for until it settles it.
 
-    Settling is transport, not truth: an answer that comes too late may settle the delivery
-    that somebody else has got meanwhile. Whatever must not happen twice is fenced in the
-    stream (`Publisher.replace`, `Publisher.create`).
+    Settling is transport, not truth. An answer that does not get through raises nothing: the
+    delivery comes again. One that comes too late may settle the delivery that somebody else
+    has got meanwhile. Whatever must not happen twice is fenced in the stream
+    (`Publisher.replace`, `Publisher.create`).
     """
 
     @property
