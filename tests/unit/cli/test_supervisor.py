@@ -5,10 +5,10 @@ import json
 from datetime import timedelta
 
 import pytest
-from support.programs import Stage
 
 from remit.bus.clock import ManualClock
 from remit.cli.supervisor import Patience, Program, State, Status, Supervisor, ending, event_in
+from support.programs import Stage
 
 PATIENCE = Patience(
     first=timedelta(seconds=1),
