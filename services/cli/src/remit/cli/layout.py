@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_urlsafe
 
 DEFAULT = Path(".remit")
 """Where `remit up` keeps its data unless told otherwise."""
@@ -89,7 +90,7 @@ class DataFolder:
         """Return where a service's log lines go."""
         return self.logs / f"{name}.log"
 
-    def secret(self, name: str, make: Callable[[], str] = secrets.token_urlsafe) -> Path:
+    def secret(self, name: str, make: Callable[[], str] = token_urlsafe) -> Path:
         """Return the file that holds a secret, made with ``make`` where there is none yet."""
         path = self.secrets / name
         if not path.exists():

@@ -145,7 +145,7 @@ def _compose(text: str, path: Path) -> yaml.Node:
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             if isinstance(event, yaml.AliasEvent):
-                line = event.start_mark.line
+                line = event.start_mark.line if event.start_mark else 0
                 raise _refused(path, line, f"*{event.anchor}: write it out here instead")
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
