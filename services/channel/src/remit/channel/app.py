@@ -5,9 +5,6 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from datetime import timedelta
 
-from remit.runtime.connect import connect_bus, connect_leases
-from remit.runtime.leased import LeasedPart
-
 from remit.bus import subjects
 from remit.bus.clock import SystemClock
 from remit.bus.errors import BusError
@@ -19,6 +16,8 @@ from remit.connectors.contract import Instance, ProviderUnavailable
 from remit.connectors.hosting import configured_instances
 from remit.coordination import CoordinationUnavailable
 from remit.domain.ids import SourceName
+from remit.runtime.connect import connect_bus, connect_leases
+from remit.runtime.leased import LeasedPart
 from remit.runtime.service import Assembly, Part, main
 
 NAME = "channel"

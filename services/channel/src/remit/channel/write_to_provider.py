@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from remit.bus.clock import Clock
 from remit.bus.message import Delivery
-from remit.bus.ports import Consumer, Done, Later, Never, Outcome, Publisher
+from remit.bus.ports import Bus, Consumer, Done, Later, Never, Outcome
 from remit.connectors.contract import Instance, ProviderUnavailable
 from remit.domain.channel import ChannelWrite, Receipt, WriteOutcome
 from remit.domain.messages import ToTicket
@@ -23,6 +23,8 @@ from remit.telemetry.logs import logger
 LONGEST_WAIT = timedelta(minutes=15)
 """No write waits longer than this before it is tried again, whatever the provider says (C21)."""
 A_LITTLE = timedelta(milliseconds=50)
+REMEMBERED = 1024
+"""How many Threads' last writes are remembered while their settling is under way."""
 
 
 class WriteToProvider:
@@ -30,36 +32,41 @@ class WriteToProvider:
 
     Args:
         instance: The account.
-        bus: Where receipts go.
+        bus: Where receipts go, and where what waits can be seen.
         consumer: Whose attempts and back-off count.
         clock: Tells how long a Thread still waits.
     """
 
-    def __init__(
-        self, instance: Instance, bus: Publisher, consumer: Consumer, clock: Clock
-    ) -> None:
+    def __init__(self, instance: Instance, bus: Bus, consumer: Consumer, clock: Clock) -> None:
         self._instance = instance
         self._bus = bus
         self._consumer = consumer
         self._clock = clock
-        self._waits: dict[str, tuple[str, datetime]] = {}
+        self._done: dict[str, int] = {}
+        self._until: dict[str, datetime] = {}
         self._log = logger("remit.channel").bind(source=instance.name)
 
     async def __call__(self, deliveries: Sequence[Delivery], /) -> Sequence[Outcome]:
         """Write what waits for one Thread, in order."""
         outcomes: list[Outcome] = []
         for delivery in deliveries:
-            held = self._held_back(delivery)
+            held = await self._held_back(delivery)
             outcomes.append(held or await self._write(delivery))
         return outcomes
 
-    def _held_back(self, delivery: Delivery) -> Later | None:
-        """Keep a write behind an earlier one of its Thread that was put back."""
-        first, until = self._waits.get(delivery.message.subject, ("", self._clock.now()))
-        left = until - self._clock.now()
-        if not first or first == delivery.message.id or left <= timedelta(0):
+    async def _held_back(self, delivery: Delivery) -> Later | None:
+        """Keep a write behind an earlier one of its Thread that still waits in the stream.
+
+        A work queue holds what nobody settled: what is first on the subject goes first,
+        whichever replica put it back.
+        """
+        subject = delivery.message.subject
+        done = self._done.get(subject, 0)
+        first = await self._bus.next(self._consumer.stream, subject, after=done)
+        if first is None or first.sequence >= delivery.sequence:
             return None
-        return Later(f"waits behind {first}", left + A_LITTLE)
+        left = self._until.get(subject, self._clock.now()) - self._clock.now()
+        return Later(f"waits behind {first.message.id}", max(left, timedelta(0)) + A_LITTLE)
 
     async def _write(self, delivery: Delivery) -> Outcome:
         try:
@@ -79,17 +86,24 @@ class WriteToProvider:
                 if delivery.attempt < self._consumer.attempts:
                     return self._put_back(delivery, write, error)
                 receipt = Receipt(write=write.id, outcome=WriteOutcome.REFUSED, reason=str(error))
-        self._waits.pop(delivery.message.subject, None)
         await self._settle(write, receipt)
+        self._until.pop(delivery.message.subject, None)
+        self._remember(delivery)
         return Done()
+
+    def _remember(self, delivery: Delivery) -> None:
+        """The stream may show a write for a moment after it was settled."""
+        self._done.pop(delivery.message.subject, None)
+        self._done[delivery.message.subject] = delivery.sequence
+        if len(self._done) > REMEMBERED:
+            del self._done[next(iter(self._done))]
 
     def _put_back(
         self, delivery: Delivery, write: ChannelWrite, error: ProviderUnavailable
     ) -> Later:
         backoff = self._consumer.backoff[min(delivery.attempt, len(self._consumer.backoff)) - 1]
         delay = min(error.retry_after or backoff, LONGEST_WAIT)
-        until = self._clock.now() + delay
-        self._waits[delivery.message.subject] = (delivery.message.id, until)
+        self._until[delivery.message.subject] = self._clock.now() + delay
         self._log.warning(
             "write put back",
             write=write.id,
