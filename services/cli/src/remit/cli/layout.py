@@ -70,6 +70,16 @@ class DataFolder:
         return self.root / "policy.yaml"
 
     @property
+    def executor(self) -> Path:
+        """The Executor document."""
+        return self.root / "executor.yaml"
+
+    @property
+    def ports(self) -> Path:
+        """The ports that stay the same after a restart."""
+        return self.root / "ports.json"
+
+    @property
     def running(self) -> Path:
         """What runs now and where, for commands beside `remit up`; gone when nothing runs."""
         return self.root / "running.json"
