@@ -10,7 +10,7 @@ from remit.bus import subjects
 from remit.bus.clock import SystemClock
 from remit.bus.commit_log import JsonCommitLog
 from remit.bus.errors import BusError
-from remit.bus.ports import Bus, Handler, one_by_one
+from remit.bus.ports import Bus, Consumer, Handler, one_by_one
 from remit.bus.relay import Relay
 from remit.bus.worker import Worker
 from remit.domain.thread import Thread, ThreadEvent
@@ -65,7 +65,7 @@ async def assemble(bus: Bus, policy: PolicyWatch, settings: TicketSettings) -> A
     threads = Threads(thread_log, bus, dispositions, clock)
     tickets = Tickets(ticket_log, bus, dispositions, clock)
     tries = settings.eval_tries
-    handlers: list[tuple[consumers.Consumer, Handler]] = [
+    handlers: list[tuple[Consumer, Handler]] = [
         (consumers.ROUTE_TRIGGERS, RouteTriggers(threads, bus, dispositions, policy)),
         (
             consumers.TAKE_EVAL_RESULTS,
