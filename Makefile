@@ -107,6 +107,10 @@ bench-smoke: fixtures ## see that the benchmark runs
 bench: setup ## print throughput and latency beside the bus's own limit
 	$(BIN)/python -m bench $(ARGS)
 
+.PHONY: asyncapi
+asyncapi: setup ## write docs/asyncapi.json anew from the models
+	$(BIN)/python -m remit.runtime.asyncapi > docs/asyncapi.json
+
 .PHONY: docs-check
 docs-check: setup ## check that links in the documentation lead somewhere
 	$(BIN)/python scripts/check_docs.py
