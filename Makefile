@@ -59,7 +59,7 @@ up: setup ## run everything on this machine
 
 .PHONY: test
 test: ## set up, then run every check and every layer of tests, the slow ones last
-	@$(MAKE) --no-print-directory lint types walls dependencies lock-check docs-check
+	@$(MAKE) --no-print-directory lint types walls lock-check docs-check
 	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory integration
 	@$(MAKE) --no-print-directory e2e
@@ -78,10 +78,6 @@ types: setup ## check types, strictly
 .PHONY: walls
 walls: setup ## check which part may import which
 	$(BIN)/lint-imports --no-cache
-
-.PHONY: dependencies
-dependencies: setup ## check that each distribution declares what it imports, and no more
-	@for member in $(MEMBERS); do (cd $$member && $(abspath $(BIN))/deptry src --config pyproject.toml) || exit 1; done
 
 .PHONY: unit
 unit: fixtures ## tests without sockets or waiting

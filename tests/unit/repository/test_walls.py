@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+from support.imports import ROOT, files_of, imported
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yield every module that a file names in an import, wherever in the file it stands."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            assert node.level == 0, f"{path}: import by the full name"
-            if node.module == "remit":
-                yield from (f"remit.{alias.name}" for alias in node.names)
-            else:
-                yield node.module
-
-
-def modules_of(*folders: str) -> list[Path]:
-    return [path for folder in folders for path in sorted(ROOT.glob(f"{folder}/src/**/*.py"))]
-
-
-@pytest.mark.parametrize("path", modules_of("libs/domain"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", files_of("libs/domain"), ids=lambda path: path.stem)
 def test_the_domain_imports_only_the_standard_library_and_pydantic(path: Path) -> None:
     for name in imported(path):
         first = name.split(".")[0]
