@@ -62,6 +62,7 @@ class Rig:
         appeared: Returns the texts that people see at an address, in order.
         fail: Makes the provider fail at the next write.
         pass_time: Lets time pass.
+        now: Tells the provider's time.
     """
 
     instance: Instance
@@ -75,6 +76,7 @@ class Rig:
     appeared: Callable[[Address], Awaitable[Sequence[str]]]
     fail: Callable[[Failure], Awaitable[None]]
     pass_time: Callable[[timedelta], Awaitable[None]]
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
 def read(rig: Rig, sent: Sent, *, later: timedelta = timedelta(0)) -> list[Trigger | Drop]:
@@ -96,14 +98,16 @@ def without_reception(trigger: Trigger) -> Trigger:
     return trigger.model_copy(update={"received_at": RECEIVED})
 
 
-def write_to(address: Address, number: int, body: str, *, ticket: str = "t-abc") -> ChannelWrite:
+def write_to(
+    rig: Rig, address: Address, number: int, body: str, *, ticket: str = "t-abc"
+) -> ChannelWrite:
     return ChannelWrite(
         id=WriteId(f"{ticket}-w{number}"),
         ticket=TicketId(ticket),
         address=address,
         kind=WriteKind.REPLY,
         body=body,
-        requested_at=datetime.now(UTC),
+        requested_at=rig.now(),
     )
 
 
@@ -192,7 +196,7 @@ class ConnectorContract:
     @pytest.mark.rule("CHN-3")
     async def test_a_write_appears_with_its_words(self, rig: Rig) -> None:
         address = rig.addresses[0]
-        receipt = await write_until_accepted(rig, write_to(address, 1, "It is done."))
+        receipt = await write_until_accepted(rig, write_to(rig, address, 1, "It is done."))
         assert receipt.object_id
         (text,) = await rig.appeared(address)
         assert text.startswith("It is done.")
@@ -204,7 +208,7 @@ class ConnectorContract:
         self, rig: Rig, failure: Failure
     ) -> None:
         address = rig.addresses[0]
-        write = write_to(address, 1, "It is done.")
+        write = write_to(rig, address, 1, "It is done.")
         await rig.fail(failure)
         with pytest.raises(ProviderUnavailable):
             await rig.instance.channel.write(write)
@@ -217,7 +221,7 @@ class ConnectorContract:
     async def test_two_writes_of_the_same_words_appear_twice(self, rig: Rig) -> None:
         address = rig.addresses[0]
         for number in (1, 2):
-            await write_until_accepted(rig, write_to(address, number, "Still at it."))
+            await write_until_accepted(rig, write_to(rig, address, number, "Still at it."))
         assert len(await rig.appeared(address)) == 2
 
     @pytest.mark.rule("CHN-4")
@@ -226,9 +230,9 @@ class ConnectorContract:
         for number in range(1, 6):
             if number % 2:
                 await rig.fail(list(Failure)[number // 2 % 2])
-            await write_until_accepted(rig, write_to(first, number, f"Step {number}."))
+            await write_until_accepted(rig, write_to(rig, first, number, f"Step {number}."))
             await write_until_accepted(
-                rig, write_to(second, number, f"Elsewhere {number}.", ticket="t-other")
+                rig, write_to(rig, second, number, f"Elsewhere {number}.", ticket="t-other")
             )
         seen = await rig.appeared(first)
         assert [text.split(".")[0] for text in seen] == [f"Step {n}" for n in range(1, 6)]
@@ -237,7 +241,7 @@ class ConnectorContract:
 
     async def test_a_place_that_is_none_of_the_kinds_is_refused_for_good(self, rig: Rig) -> None:
         address = rig.addresses[0].model_copy(update={"kind": "moon", "target": "moon"})
-        receipt = await rig.instance.channel.write(write_to(address, 1, "Hello?"))
+        receipt = await rig.instance.channel.write(write_to(rig, address, 1, "Hello?"))
         assert receipt.outcome is WriteOutcome.REFUSED
         assert receipt.reason
 

@@ -1,0 +1,1 @@
+"""The events of GitHub that become Triggers, one module per family."""
