@@ -9,6 +9,9 @@ import pytest
 LAYERS = ("unit", "integration", "e2e", "chaos", "bench")
 """In the order in which they run: what fails fast tells first."""
 
+# Contract suites live in support modules; their assertions explain themselves like any test's.
+pytest.register_assert_rewrite("support")
+
 _HERE = Path(__file__).parent
 
 

@@ -37,7 +37,7 @@ class CommitLogContract:
         assert [one.sequence for one in commits] == [held.sequence]
         stored = commits[0].message
         record = json.loads(stored.data)
-        assert (stored.id, stored.type) == ("c1", "remit.count.commit")
+        assert (record["id"], stored.type) == ("c1", "remit.count.commit")
         assert datetime.fromisoformat(record["at"]).tzinfo is not None
         assert record["events"] == [{"kind": "added", "who": "ann"}]
         assert record["state"] == {"total": 1, "by": ["ann"]}
@@ -177,6 +177,13 @@ class CommitLogContract:
         assert held.changed
         assert held.state is not None
         assert held.state.total == 2
+
+    @pytest.mark.field("B12")
+    async def test_one_cause_may_commit_on_several_aggregates(self, world: World) -> None:
+        log, one, other = count_log(world.bus), unique(), unique()
+        for key in (one, other):
+            held = await log.transact(key, "c1", add("ann"))
+            assert held.state == Count(total=1, by=("ann",))
 
     async def test_losing_every_race_is_told(self, world: World) -> None:
         key = unique()

@@ -232,7 +232,8 @@ class JsonCommitLog(Generic[State, Event]):
         )
         return Message(
             subject=subject,
-            id=commit_id,
+            # The server knows ids over a whole stream; one cause may commit on two aggregates.
+            id=f"{subject}:{commit_id}",
             type=f"remit.{self._kind}.commit",
             source=self._source,
             data=record.model_dump_json(by_alias=True).encode(),

@@ -71,7 +71,7 @@ class CommitLog(Protocol[State, Event]):
         ``decide`` is pure and may be called several times: a lost race loads again and
         decides again, unless the last commit is our own (its id is ``commit_id``), which
         means that an earlier try had landed. None or a step without events commits nothing.
-        What ``decide`` raises is passed on.
+        What ``decide`` raises is passed on. A ``commit_id`` is unique for its aggregate.
 
         Raises:
             Contended: Every try within the bound lost its race.

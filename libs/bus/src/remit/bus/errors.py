@@ -23,11 +23,14 @@ class BusUnavailable(BusError):
 
     Attributes:
         action: What was being done.
+        reason: What stood in the way, where that is known.
     """
 
-    def __init__(self, action: str) -> None:
-        super().__init__(f"NATS did not answer in time while trying to {action}")
+    def __init__(self, action: str, reason: str = "") -> None:
+        because = f" ({reason})" if reason else ""
+        super().__init__(f"NATS did not answer in time while trying to {action}{because}")
         self.action = action
+        self.reason = reason
 
 
 class PublishRefused(BusError):

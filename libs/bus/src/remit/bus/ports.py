@@ -91,14 +91,18 @@ class Reader(Protocol):
         ...
 
     def history(self, stream: str, subject: str, *, after: int = 0) -> AsyncIterator[Delivery]:
-        """Yield the stored messages on ``subject`` (wildcards allowed) past ``after``, then stop."""
+        """Yield the stored messages on ``subject`` (wildcards allowed) past ``after``, then stop.
+
+        What cannot be read is told in the log and skipped.
+        """
         ...
 
     def follow(self, stream: str, subject: str, *, after: int = 0) -> AsyncIterator[Delivery]:
         """Yield messages on ``subject`` past ``after``, in order, each once, without end.
 
         For read models and watchers: nothing is acknowledged, a lost connection is resumed
-        at the next message.
+        at the next message, what cannot be read is told in the log and skipped. Ends when the
+        bus is closed. Not for work queues, whose messages go to one consumer only.
         """
         ...
 

@@ -18,6 +18,7 @@ from remit.bus.ports import Consumer
 from remit.bus.streams import STREAMS, Stream
 from remit.bus.subjects import matches
 from remit.bus.timers import holder, unique_id
+from remit.telemetry.logs import logger
 
 
 class MemoryBus:
@@ -46,6 +47,7 @@ class MemoryBus:
         self._listeners: dict[asyncio.Queue[Message | None], str] = {}
         self._waiters: set[asyncio.Future[None]] = set()
         self._closed = False
+        self._log = logger("remit.bus.memory")
 
     # -- publishing ---------------------------------------------------------------------
 
@@ -116,7 +118,9 @@ class MemoryBus:
         """Yield the stored messages on ``subject`` past ``after``, then stop."""
         await asyncio.sleep(0)
         for entry in list(self._store(stream).after(subject, after)):
-            yield self.delivery(stream, entry)
+            delivery = self._readable(stream, entry)
+            if delivery is not None:
+                yield delivery
 
     async def follow(self, stream: str, subject: str, *, after: int = 0) -> AsyncIterator[Delivery]:
         """Yield messages on ``subject`` past ``after`` until the bus is closed."""
@@ -126,11 +130,9 @@ class MemoryBus:
                 await self.wait_for_change(stream, None)
                 continue
             after = entry.sequence
-            try:
-                delivery = self.delivery(stream, entry)
-            except NotAnEvent:
-                continue
-            yield delivery
+            delivery = self._readable(stream, entry)
+            if delivery is not None:
+                yield delivery
 
     # -- consumers ----------------------------------------------------------------------
 
@@ -213,6 +215,13 @@ class MemoryBus:
             stored_at=entry.at,
             attempt=attempt,
         )
+
+    def _readable(self, stream: str, entry: Entry) -> Delivery | None:
+        try:
+            return self.delivery(stream, entry)
+        except NotAnEvent as error:
+            self._log.error("skipped a message", reason=str(error))
+            return None
 
     def changed(self) -> None:
         """Wake everybody who waits for something to happen."""
