@@ -222,7 +222,9 @@ def test_the_end_of_a_ticket_is_told_to_all_its_threads_in_turns():
     told = [e.payload for e in caused_by_ticket(ticket, end) if isinstance(e.payload, ToThread)]
     assert [one.thread for one in told] == [HOME, PULL]
     assert {
-        (one.ask.standing, one.ask.turn) for one in told if isinstance(one.ask, NoteStanding)
+        (one.ask.subscription.standing, one.ask.subscription.turn)
+        for one in told
+        if isinstance(one.ask, NoteStanding)
     } == {(Standing.ENDED, 1)}
 
 

@@ -64,6 +64,11 @@ def subscribed(ticket: TicketId, **fields: object) -> SubscribeTicket:
     return SubscribeTicket(subscription=Subscription.model_validate(values))
 
 
+def news(ticket: TicketId, standing: Standing, *, turn: int) -> NoteStanding:
+    command = subscribed(ticket, standing=standing, turn=turn)
+    return NoteStanding(subscription=command.subscription)
+
+
 def record(thread: Thread, *triggers: object, outcome: Outcome = Outcome.IGNORE, **fields: object):
     assert thread.running is not None
     proposal = decision(thread.running.id, *triggers, outcome=outcome, **fields)
@@ -333,10 +338,25 @@ def test_older_news_of_a_ticket_is_ignored():
     thread = after(
         empty_thread(),
         subscribed(ONE),
-        NoteStanding(ticket=ONE, standing=Standing.LIVE, turn=2),
-        NoteStanding(ticket=ONE, standing=Standing.ENDED, turn=1),
+        news(ONE, Standing.LIVE, turn=2),
+        news(ONE, Standing.ENDED, turn=1),
+        subscribed(ONE),
     )
     assert thread.subscriptions[0].standing is Standing.LIVE
+
+
+@pytest.mark.rule("SUB-6")
+def test_news_that_overtakes_a_subscription_is_not_lost():
+    thread = after(empty_thread(), news(ONE, Standing.STOPPED, turn=1), subscribed(ONE))
+    assert [sub.standing for sub in thread.subscriptions] == [Standing.STOPPED]
+
+
+@pytest.mark.rule("SUB-8")
+def test_news_of_a_ticket_that_was_taken_off_the_thread_does_not_bring_it_back():
+    thread = after(
+        empty_thread(), subscribed(ONE), DropSubscriptions(), news(ONE, Standing.ENDED, turn=1)
+    )
+    assert thread.subscriptions == ()
 
 
 @pytest.mark.rule("SUB-8")

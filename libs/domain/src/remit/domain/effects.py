@@ -195,7 +195,7 @@ def of_ticket(after: Ticket, command: Model, events: Sequence[TicketEvent]) -> l
     """
     effects = [effect for event in events for effect in _of_ticket_event(after, command, event)]
     if any(isinstance(event, TicketResumed | TicketStopped | TicketEnded) for event in events):
-        effects.extend(_standing_of(after, thread.key) for thread in after.threads)
+        effects.extend(_standing_of(after, thread) for thread in after.threads)
     return effects
 
 
@@ -278,12 +278,11 @@ def _settled(ticket: TicketId, home: ThreadKey, ref: TriggerRef, *, taken: bool)
     )
 
 
-def _standing_of(ticket: Ticket, thread: ThreadKey) -> Effect:
+def _standing_of(ticket: Ticket, thread: TicketThread) -> Effect:
     return Effect(
-        id=f"{ticket.id}/standing/{ticket.turns}/{thread}",
+        id=f"{ticket.id}/standing/{ticket.turns}/{thread.key}",
         payload=ToThread(
-            thread=thread,
-            ask=NoteStanding(ticket=ticket.id, standing=ticket.standing, turn=ticket.turns),
+            thread=thread.key, ask=NoteStanding(subscription=_subscription(ticket, thread))
         ),
         trace=ticket.trace,
     )
@@ -293,18 +292,19 @@ def _subscription_of(ticket: Ticket, thread: TicketThread) -> Effect:
     return Effect(
         id=f"{ticket.id}/subscribe/{thread.key}",
         payload=ToThread(
-            thread=thread.key,
-            ask=SubscribeTicket(
-                subscription=Subscription(
-                    ticket=ticket.id,
-                    kind=thread.kind,
-                    standing=ticket.standing,
-                    turn=ticket.turns,
-                    title=ticket.title,
-                    scope=ticket.mandate.scope,
-                    since=ticket.mandate.granted_at,
-                )
-            ),
+            thread=thread.key, ask=SubscribeTicket(subscription=_subscription(ticket, thread))
         ),
         trace=ticket.trace,
+    )
+
+
+def _subscription(ticket: Ticket, thread: TicketThread) -> Subscription:
+    return Subscription(
+        ticket=ticket.id,
+        kind=thread.kind,
+        standing=ticket.standing,
+        turn=ticket.turns,
+        title=ticket.title,
+        scope=ticket.mandate.scope,
+        since=ticket.mandate.granted_at,
     )

@@ -110,6 +110,7 @@ class Thread(Model):
         evals: How many were ever started.
         decisions: The last Decisions, oldest first.
         subscriptions: The Tickets on this Thread, ended ones too (THR-4).
+        dropped: The last Tickets that were taken off this Thread; news of them is ignored.
         correlated: Threads that share a Trigger with this one: context, never a route (COR-1, COR-2).
     """
 
@@ -122,6 +123,7 @@ class Thread(Model):
     evals: int = 0
     decisions: tuple[DecisionSummary, ...] = ()
     subscriptions: tuple[Subscription, ...] = ()
+    dropped: tuple[TicketId, ...] = ()
     correlated: tuple[ThreadKey, ...] = ()
 
     def subscription_of(self, ticket: TicketId) -> Subscription | None:
@@ -205,15 +207,12 @@ class NoteStanding(Model):
     """A Ticket ended, was stopped, or was resumed.
 
     Attributes:
-        ticket: The Ticket.
-        standing: What holds of it now.
-        turn: How often that has changed; older news than what the Thread has is ignored.
+        subscription: Its Subscription here with its standing now. Older news than what the
+            Thread has is ignored; news of a Ticket that is yet to be subscribed subscribes it.
     """
 
     command: Literal["note_standing"] = "note_standing"
-    ticket: TicketId
-    standing: Standing
-    turn: int
+    subscription: Subscription
 
 
 class SettleDelivery(Model):
@@ -570,15 +569,23 @@ def _discard(thread: Thread, command: DiscardEval) -> list[ThreadEvent]:
 
 def _subscribe(thread: Thread, command: SubscribeTicket) -> list[ThreadEvent]:
     if thread.subscription_of(command.subscription.ticket) is not None:
-        return []
+        return _note(thread, command.subscription)
     return [TicketSubscribed(subscription=command.subscription)]
 
 
 def _note_standing(thread: Thread, command: NoteStanding) -> list[ThreadEvent]:
-    subscription = thread.subscription_of(command.ticket)
-    if subscription is None or subscription.turn >= command.turn:
+    ticket = command.subscription.ticket
+    if thread.subscription_of(ticket) is None and ticket not in thread.dropped:
+        # It overtook the message that subscribes the Ticket.
+        return [TicketSubscribed(subscription=command.subscription)]
+    return _note(thread, command.subscription)
+
+
+def _note(thread: Thread, news: Subscription) -> list[ThreadEvent]:
+    known = thread.subscription_of(news.ticket)
+    if known is None or known.turn >= news.turn:
         return []
-    return [StandingNoted(ticket=command.ticket, standing=command.standing, turn=command.turn)]
+    return [StandingNoted(ticket=news.ticket, standing=news.standing, turn=news.turn)]
 
 
 def _settle(thread: Thread, command: SettleDelivery) -> list[ThreadEvent]:
@@ -648,12 +655,16 @@ def evolve(thread: Thread, event: ThreadEvent) -> Thread:
         case DecisionRecorded():
             return _after_decision(thread, event)
         case TicketSubscribed(subscription=subscription):
-            return _update(thread, subscriptions=(*thread.subscriptions, subscription))
+            dropped = tuple(one for one in thread.dropped if one != subscription.ticket)
+            return _update(
+                thread, subscriptions=(*thread.subscriptions, subscription), dropped=dropped
+            )
         case StandingNoted():
             return _update(thread, subscriptions=_with_standing(thread.subscriptions, event))
         case SubscriptionDropped(ticket=ticket):
             kept = tuple(sub for sub in thread.subscriptions if sub.ticket != ticket)
-            return _update(thread, subscriptions=kept)
+            dropped = (*thread.dropped, ticket)[-RECENT:]
+            return _update(thread, subscriptions=kept, dropped=dropped)
 
 
 def evolve_all(thread: Thread, events: Sequence[ThreadEvent]) -> Thread:
