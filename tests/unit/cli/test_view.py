@@ -54,3 +54,13 @@ def test_a_terminal_gets_a_table_with_every_program() -> None:
         view.change(status(State.READY, port=8123, starts=3))
     assert "8123" in out.getvalue()
     assert "ready" in out.getvalue()
+
+
+def test_a_change_that_nobody_could_see_has_no_line() -> None:
+    shown: list[str] = []
+    view = LineView(shown.append)
+    for pid in (None, 12):
+        view.change(status(State.STARTING, pid=pid, starts=1))
+    view.change(status(State.READY, starts=1))
+    view.change(status(State.STARTING, starts=2))
+    assert len(shown) == 3

@@ -75,6 +75,7 @@ class LineView(AbstractContextManager["LineView"]):
     def __init__(self, show: Callable[[str], None], *, verbose: bool = False) -> None:
         self._show = show
         self._verbose = verbose
+        self._shown: dict[str, str] = {}
 
     def __exit__(
         self,
@@ -85,8 +86,11 @@ class LineView(AbstractContextManager["LineView"]):
         """Nothing has to be undone."""
 
     def change(self, status: Status) -> None:
-        """Show a change in a line."""
-        self._show(line_of(status))
+        """Show a change in a line, if people can see that it is one."""
+        line = line_of(status)
+        if self._shown.get(status.name) != line:
+            self._shown[status.name] = line
+            self._show(line)
 
     def say(self, text: str) -> None:
         """Show a text."""

@@ -1,0 +1,1 @@
+"""The commands of `remit`, one module for each group."""
