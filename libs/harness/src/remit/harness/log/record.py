@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from remit.harness.log.event import Event
+from remit.harness.log.inbox import Inbox
 from remit.harness.log.json_text import JsonObject
 from remit.harness.log.lifecycle import Lifecycle
 from remit.harness.log.payloads import Header, Payload
@@ -19,6 +20,9 @@ class Record:
     Attributes:
         header: Whose session it is.
         header_row: The header as it is on disk.
+        lifecycle: Where its turns, steps and tool calls stand.
+        surface: Which events are the conversation.
+        inbox: What is still to be read.
     """
 
     def __init__(self, header: Header, header_row: JsonObject) -> None:
@@ -26,6 +30,7 @@ class Record:
         self.header_row = header_row
         self.lifecycle = Lifecycle()
         self.surface = Surface()
+        self.inbox = Inbox()
         self._events: list[Event] = []
         self._latest: dict[str, Event] = {}
 
@@ -48,12 +53,17 @@ class Record:
         """
         self.lifecycle.add(event)
         self.surface.add(event)
+        self.inbox.add(event)
         self._events.append(event)
         self._latest[event.type] = event
 
     def last(self) -> Event | None:
         """The newest event."""
         return self._events[-1] if self._events else None
+
+    def latest_event(self, kind: type[Payload]) -> Event | None:
+        """The newest event of one type."""
+        return self._latest.get(kind.TYPE)
 
     def latest(self, kind: type[P]) -> P | None:
         """The newest event's data of one type: for types of which the last one counts."""

@@ -152,6 +152,8 @@ class SessionLog:
         time = last.time if last.time is not None else self._clock.now_ms()
         for payload, sources in closing_events(self._record.lifecycle, self._record.next_seq):
             self._append(payload, time, None, sources)
+        for withdrawal in self._record.inbox.withdrawals():
+            self._append(withdrawal, time, None, ())
         last = self._record.last()
         if last is not None and not isinstance(last.payload, SessionEndSeed):
             self.append(SessionEndSeed())

@@ -1,0 +1,1 @@
+"""The Agent Client Protocol side: sessions for any client that speaks it."""
