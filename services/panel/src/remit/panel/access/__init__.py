@@ -1,0 +1,1 @@
+"""Who may look at the panel: tokens, sessions, and what every request must show."""

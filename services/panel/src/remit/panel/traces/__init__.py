@@ -1,0 +1,1 @@
+"""Traces: received as OTLP, the last ones kept, put together as trees for the waterfalls."""
