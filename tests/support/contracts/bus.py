@@ -72,9 +72,11 @@ async def taken(pull: Pull, world: World, within: float = 5) -> list[Taken]:
     return []
 
 
-async def first(deliveries: AsyncIterator[Delivery], count: int) -> list[Delivery]:
+async def first(
+    deliveries: AsyncIterator[Delivery], count: int, within: float = 5
+) -> list[Delivery]:
     found: list[Delivery] = []
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(within):
         async with aclosing(deliveries):  # type: ignore[type-var]
             async for delivery in deliveries:
                 found.append(delivery)

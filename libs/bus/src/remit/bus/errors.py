@@ -13,6 +13,8 @@
 
 from __future__ import annotations
 
+_APPLY = "run 'remit admin streams apply' to bring it up to date"
+
 
 class BusError(Exception):
     """Anything the bus could not do."""
@@ -83,10 +85,8 @@ class StreamMismatch(BusError):
         difference: What differs, in words.
     """
 
-    def __init__(self, stream: str, difference: str) -> None:
-        super().__init__(
-            f"stream {stream}: {difference}; run 'remit admin streams apply' to bring it up to date"
-        )
+    def __init__(self, stream: str, difference: str, *, remedy: str = _APPLY) -> None:
+        super().__init__(f"stream {stream}: {difference}; {remedy}")
         self.stream = stream
         self.difference = difference
 

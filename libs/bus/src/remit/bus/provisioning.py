@@ -133,6 +133,7 @@ async def _apply(server: Server, stream: Stream) -> list[Change]:
             raise StreamMismatch(
                 stream.name,
                 f"{field} is {config[field]}, not {wanted[field]}, and cannot be changed",
+                remedy="make it anew under an operator's eyes, since that drops its messages",
             )
     update, changes = _difference(stream.name, config, wanted)
     if update != config:
@@ -187,7 +188,9 @@ async def _tell(server: Server, action: str, name: str, config: Mapping[str, Any
     told = await server.api(f"STREAM.{action}.{name}", config)
     error = told.get("error")
     if error is not None:
-        raise StreamMismatch(name, f"NATS refuses it: {error['description']}")
+        raise StreamMismatch(
+            name, f"NATS refuses it: {error['description']}", remedy="see the server's settings"
+        )
 
 
 def _nanoseconds(span: timedelta) -> int:
