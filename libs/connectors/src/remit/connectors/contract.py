@@ -184,6 +184,7 @@ class Source(Protocol):
         Raises:
             SignatureInvalid: It is not signed with the instance's secret.
             DeliveryMalformed: It is not what the provider documents.
+            ProviderUnavailable: The secret cannot be read now, so nothing can be verified.
         """
         ...
 
