@@ -1,0 +1,195 @@
+"""Remit under measurement: its services as processes, and the kinds of work they are given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nats.aio.msg import Msg
+
+from bench.figures import Flow, Idle
+from bench.load import Meter, measure
+from bench.processes import Program, python, running
+from remit.bus.message import Message
+from remit.bus.nats import NatsBus
+from remit.domain.channel import Address
+from remit.domain.ids import RuleId, SourceName, ThreadKey, TriggerId
+from remit.domain.messages import PolicyInForce
+from remit.domain.policy import AcceptMode, AssessmentRule, Policy, SourcePart
+from remit.domain.trigger import (
+    Actor,
+    ActorClass,
+    Addressing,
+    ReceivingScope,
+    Reception,
+    ScopeKind,
+    Trigger,
+)
+from remit.runtime.wire import message_of
+
+SOURCE = SourceName("console")
+ALLOWED, STRANGER = "local", "stranger"
+ASKS_FOR_WORK = "please do the work"
+SERVICES = ("ticket", "eval", "source", "channel", "executor", "panel")
+POLICY = Policy(
+    accept=AcceptMode.AUTO,
+    rules=(
+        AssessmentRule(
+            id=RuleId("work"), text="Work on request.", scope="anything", words=("do the work",)
+        ),
+    ),
+    sources={SOURCE: SourcePart(allowed=frozenset({ALLOWED}))},
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of work.
+
+    Attributes:
+        name: What it is called in the table.
+        actor: Who asks.
+        text: What they write.
+        ends: The subject on which it ends.
+        share: How many of it for each of the others: slower kinds get fewer.
+        is_end: Whether a message there is the end of it.
+    """
+
+    name: str
+    actor: str
+    text: str
+    ends: str = "disposition.*"
+    share: float = 1.0
+    is_end: Callable[[Msg], bool] = lambda _: True
+
+
+def _ticket_ended(message: Msg) -> bool:
+    return b'"ticket_ended"' in message.data
+
+
+FLOWS = (
+    Kind("not admitted: Trigger to Disposition", STRANGER, ASKS_FOR_WORK),
+    Kind("ignored by the assessor: Trigger to Disposition", ALLOWED, "good morning"),
+    Kind("accepted: Trigger to Disposition", ALLOWED, ASKS_FOR_WORK, share=0.2),
+    Kind(
+        "accepted: Trigger to the Ticket's end",
+        ALLOWED,
+        ASKS_FOR_WORK,
+        ends="ticket.*",
+        share=0.2,
+        is_end=_ticket_ended,
+    ),
+)
+
+
+class Deployment:
+    """The services, running."""
+
+    def __init__(self, url: str, programs: list[Program]) -> None:
+        self._url = url
+        self._programs = programs
+        self._runs = 0
+
+    def idle(self) -> list[Idle]:
+        """Return what each service takes before it has done anything."""
+        return [program.idle() for program in self._programs]
+
+    async def measure(self, kind: Kind, *, pour: int, drip: int) -> Flow:
+        """Measure one kind of work."""
+        self._runs += 1
+        run = self._runs
+
+        def make(number: int) -> tuple[str, Message]:
+            trigger = _trigger(kind, f"r{run}n{number}")
+            return trigger.threads[0], message_of(trigger, id=trigger.id, source="bench")
+
+        def key_of(message: Msg) -> str | None:
+            if not kind.is_end(message):
+                return None
+            said = json.loads(message.data)
+            thread: str = said.get("thread") or said["state"]["threads"][0]["key"]
+            return thread
+
+        async with Meter(self._url, kind.ends, key_of) as meter:
+            return await measure(
+                kind.name,
+                meter,
+                make,
+                pour=max(20, int(pour * kind.share)),
+                drip=max(20, int(drip * kind.share)),
+                per_second=20 * kind.share,
+            )
+
+
+@asynccontextmanager
+async def deployment(
+    nats_url: str, redis_url: str, folder: Path, *, trace_sample: float
+) -> AsyncIterator[Deployment]:
+    """Run every service as its own process, with an agent that only reports."""
+    sources = folder / "sources.yaml"
+    sources.write_text(f"sources:\n  {SOURCE}:\n    kind: console\n    open: true\n")
+    executor = folder / "executor.yaml"
+    executor.write_text(AGENT)
+    await _apply_policy(nats_url)
+    common = {
+        "REMIT_NATS_URL": nats_url,
+        "REMIT_REDIS_URL": redis_url,
+        "REMIT_SOURCES_FILE": str(sources),
+        "REMIT_EXECUTOR_FILE": str(executor),
+        "REMIT_WORK_ROOT": str(folder / "work"),
+        "REMIT_PANEL_OPEN": "true",
+        "REMIT_DATA_DIR": str(folder / "panel"),
+        "REMIT_TRACE_SAMPLE": str(trace_sample),
+        "REMIT_LOG_LEVEL": "warning",
+    }
+    panel = await _start("panel", {**common, "REMIT_LOG_LEVEL": "info"}, folder)
+    await panel.until_ready()
+    common["REMIT_PANEL_URL"] = f"http://127.0.0.1:{panel.port}"
+    common["REMIT_LOG_LEVEL"] = "info"
+    others = [await _start(name, common, folder) for name in SERVICES if name != "panel"]
+    async with running([panel, *others]) as programs:
+        yield Deployment(nats_url, list(programs))
+
+
+async def _start(name: str, environment: dict[str, str], folder: Path) -> Program:
+    return await Program.start(
+        name, python(f"remit.{name}"), environment, folder / f"{name}.log"
+    )
+
+
+async def _apply_policy(nats_url: str) -> None:
+    bus = await NatsBus.connect(nats_url, name="bench")
+    document = PolicyInForce(
+        policy=POLICY, text="", applied_at=datetime.now(UTC), applied_by="bench"
+    )
+    await bus.publish(message_of(document, id=POLICY.version, source="bench"))
+    await bus.close()
+
+
+def _trigger(kind: Kind, name: str) -> Trigger:
+    now = datetime.now(UTC)
+    thread = ThreadKey(f"{SOURCE}:{name}")
+    return Trigger(
+        id=TriggerId(f"{thread}/1"),
+        source=SOURCE,
+        kind="message",
+        actor=Actor(id=kind.actor, actor_class=ActorClass.PERSON, name=kind.actor),
+        addressing=Addressing.DIRECT,
+        scope=ReceivingScope(kind=ScopeKind.DIRECT, name=name),
+        occurred_at=now,
+        received_at=now,
+        received_by=Reception.CONSOLE,
+        threads=(thread,),
+        channels=(Address(source=SOURCE, thread=thread, kind="conversation", target=name),),
+        text=kind.text,
+    )
+
+
+AGENT = """\
+agent:
+  command: [remit-agent]
+"""
