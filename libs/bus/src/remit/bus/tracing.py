@@ -14,7 +14,19 @@ from dataclasses import replace
 
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
+from opentelemetry.trace import (
+    INVALID_SPAN,
+    Link,
+    NoOpTracer,
+    ProxyTracer,
+    ProxyTracerProvider,
+    Span,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    TracerProvider,
+)
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from remit.bus.message import Delivery, Message
@@ -30,6 +42,14 @@ _W3C = TraceContextTextMapPropagator()
 def tracer_of(provider: TracerProvider | None) -> Tracer:
     """Return the bus's tracer, of the process's own provider unless one is given."""
     return trace.get_tracer("remit.bus", tracer_provider=provider)
+
+
+def is_off(tracer: Tracer) -> bool:
+    """Say whether spans of ``tracer`` go nowhere, so that making them can be spared."""
+    return isinstance(tracer, NoOpTracer) or (
+        isinstance(tracer, ProxyTracer)
+        and isinstance(trace.get_tracer_provider(), ProxyTracerProvider)
+    )
 
 
 def inject(message: Message) -> Message:
@@ -58,7 +78,7 @@ def sending(tracer: Tracer, message: Message) -> Iterator[Message]:
     A message that carries a context already (one from an outbox) keeps it and gets no span:
     the span that decided on it is its cause, not the relay.
     """
-    if message.trace:
+    if message.trace or is_off(tracer):
         yield message
         return
     where = template(message.subject)
@@ -81,6 +101,9 @@ def processing(
     tracer: Tracer, consumer: Consumer, deliveries: Sequence[Delivery]
 ) -> Iterator[Span]:
     """Span the work on deliveries, and make it the current one for what they cause."""
+    if is_off(tracer):
+        yield INVALID_SPAN
+        return
     where = template(deliveries[0].message.subject)
     attributes: dict[str, str | int] = {
         names.MESSAGING_SYSTEM: SYSTEM,

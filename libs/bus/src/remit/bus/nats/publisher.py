@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -24,6 +24,9 @@ from remit.bus.timers import holder, rfc3339, unique_id
 from remit.telemetry import metrics, names
 
 _IN_FLIGHT = 500
+_HEADERS_BYTES = 16 * 1024
+"""More than the headers of a message without headers of its own ever take."""
+
 _WRONG_SEQUENCE = frozenset({10071, 10164})
 _TRY_AGAIN = 503
 _SEQUENCE = re.compile(r"wrong last sequence: (\d+)")
@@ -78,7 +81,7 @@ class NatsPublisher:
     async def publish(self, message: Message) -> Stored:
         """Store a message, tried again with the same id until it is stored or time is up."""
         with tracing.sending(self._tracer, message) as traced:
-            return await self._store(await self._ready(traced))
+            return await self._store(self._ready(traced))
 
     async def publish_all(self, messages: Sequence[Message]) -> list[Stored]:
         """Store messages with one wait for each few hundred."""
@@ -97,7 +100,7 @@ class NatsPublisher:
     async def create(self, message: Message, *, scope: str | None = None) -> Stored:
         """Store a message only if nothing is on ``scope`` yet."""
         with tracing.sending(self._tracer, message) as traced:
-            ready = await self._ready(traced)
+            ready = self._ready(traced)
             ready.headers[_EXPECTED] = "0"
             if scope is not None:
                 ready.headers[_EXPECTED_ON] = scope
@@ -121,7 +124,7 @@ class NatsPublisher:
         What may have been stored is not tried again here, only what certainly was not.
         """
         with tracing.sending(self._tracer, message) as traced:
-            ready = await self._ready(traced)
+            ready = self._ready(traced)
             ready.headers[_EXPECTED] = str(expected)
             reason = ""
             async for seconds in tries(self._rng):
@@ -143,7 +146,7 @@ class NatsPublisher:
 
     # -- inside -------------------------------------------------------------------------
 
-    async def _ready(self, message: Message) -> _Ready:
+    def _ready(self, message: Message) -> _Ready:
         headers = cloudevents.encode(message)
         subject = message.subject
         if message.deliver_at is None:
@@ -154,14 +157,10 @@ class NatsPublisher:
             headers[_SCHEDULE] = f"@at {rfc3339(message)}"
             headers[_TARGET] = message.subject
         session = self._connection.current
-        if session is not None:
-            size = cloudevents.size(headers, message.data)
-            if size > session.max_payload:
-                raise PublishRefused(
-                    message.subject,
-                    0,
-                    f"its {size} bytes are larger than the {session.max_payload} that the server takes",
-                )
+        if session is not None and (
+            message.headers or len(message.data) + _HEADERS_BYTES > session.max_payload
+        ):
+            _check_size(message, headers, session.max_payload)
         return _Ready(subject, headers, message.data)
 
     async def _store(self, ready: _Ready) -> Stored:
@@ -193,7 +192,7 @@ class NatsPublisher:
         for place, message in enumerate(messages):
             with tracing.sending(self._tracer, message) as traced:
                 try:
-                    one = ready[place] = await self._ready(traced)
+                    one = ready[place] = self._ready(traced)
                 except PublishRefused as refused:
                     outcomes[place] = refused
                     continue
@@ -256,6 +255,14 @@ class NatsPublisher:
             return
         if not found.get("error") and not found.get("streams"):
             raise PublishRefused(subject, 0, "no stream stores this subject")
+
+
+def _check_size(message: Message, headers: Mapping[str, str], most: int) -> None:
+    size = cloudevents.size(headers, message.data)
+    if size > most:
+        raise PublishRefused(
+            message.subject, 0, f"its {size} bytes are larger than the {most} that the server takes"
+        )
 
 
 def _unavailable(ready: _Ready, reason: str) -> BusUnavailable:
