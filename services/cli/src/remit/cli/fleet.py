@@ -93,6 +93,7 @@ def programs(folder: DataFolder, wiring: Wiring) -> list[Program]:
         "executor": {
             "REMIT_WORK_ROOT": str(folder.tickets.absolute()),
             "REMIT_EXECUTOR_FILE": str(folder.executor.absolute()),
+            "REMIT_AGENT_HOME": str(folder.agent.absolute()),
         },
         "panel": {"REMIT_PORT": str(wiring.panel_port)},
     }

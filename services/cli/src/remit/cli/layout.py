@@ -55,6 +55,11 @@ class DataFolder:
         return self.root / "tickets"
 
     @property
+    def agent(self) -> Path:
+        """The agents' own sessions, from which they go on after a restart."""
+        return self.root / "agent"
+
+    @property
     def panel(self) -> Path:
         """The panel's read model; can be removed at any time and is built again."""
         return self.root / "panel"
@@ -90,7 +95,14 @@ class DataFolder:
         Raises:
             DataFolderInvalid: A folder cannot be made.
         """
-        for folder in (self.root, self.logs, self.secrets, self.tickets, self.panel):
+        for folder in (
+            self.root,
+            self.logs,
+            self.secrets,
+            self.tickets,
+            self.agent,
+            self.panel,
+        ):
             try:
                 folder.mkdir(mode=_OWNER_ONLY_FOLDER, parents=True, exist_ok=True)
             except OSError as error:
