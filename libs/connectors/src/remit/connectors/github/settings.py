@@ -81,9 +81,5 @@ class GitHubSettings(InstanceSettings):
 
     def listens_to(self, repository: str) -> bool:
         """Say whether the instance listens to ``owner/name``; GitHub's names have no case."""
-        owner, _, name = repository.casefold().partition("/")
-        for pattern in self.repositories:
-            owners, _, names = pattern.casefold().partition("/")
-            if fnmatchcase(owner, owners) and fnmatchcase(name, names):
-                return True
-        return False
+        name = repository.casefold()
+        return any(fnmatchcase(name, pattern.casefold()) for pattern in self.repositories)
