@@ -18,6 +18,7 @@ from importlib.metadata import version
 from typing import Protocol
 
 import uvicorn
+import uvloop
 from fastapi import APIRouter, FastAPI
 
 from remit.runtime.backoff import delays
@@ -270,7 +271,8 @@ def main(
         return await Service(name, settings, build, away=away).run()
 
     try:
-        return asyncio.run(run())
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(run())
     finally:
         traces.shutdown()
         meter.shutdown()

@@ -49,6 +49,8 @@ def install(
         endpoint: The base URL of a collector or of the panel; None keeps no spans.
         sample: The share of traces that are kept, 0 to 1; a trace is kept whole or not at all.
     """
+    if endpoint is None or sample == 0:
+        return _NoTracing()
     resource = Resource.create(
         {
             names.SERVICE_NAME: service,
@@ -57,13 +59,19 @@ def install(
         }
     )
     provider = TracerProvider(resource=resource, sampler=ParentBased(TraceIdRatioBased(sample)))
-    if endpoint is not None and sample > 0:
-        exporter = _CalmExporter(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces"))
-        provider.add_span_processor(
-            BatchSpanProcessor(exporter, schedule_delay_millis=_EXPORT_EVERY_MS)
-        )
+    exporter = _CalmExporter(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces"))
+    provider.add_span_processor(
+        BatchSpanProcessor(exporter, schedule_delay_millis=_EXPORT_EVERY_MS)
+    )
     trace.set_tracer_provider(provider)
     return provider
+
+
+class _NoTracing:
+    """Nobody wants traces, so none are made."""
+
+    def shutdown(self) -> None:
+        """There is nothing to send."""
 
 
 class _CalmExporter(SpanExporter):
