@@ -185,7 +185,7 @@ def _repository(hub: Hub, owner: str, repo: str) -> Repository:
     return found
 
 
-@router.get("")
+@router.get("/")
 async def summarise(hub: HubOf) -> dict[str, Any]:
     """Say what is there; answering at all says that the emulator runs."""
     return {

@@ -70,6 +70,27 @@ class InvalidError(ApiError):
         super().__init__("Validation Failed", errors=list(errors))
 
 
+class SimpleInvalidError(ApiError):
+    """422 as the reviews' addresses give it: ``errors`` are plain sentences."""
+
+    status = 422
+
+    def __init__(self, *reasons: str) -> None:
+        super().__init__("Unprocessable Entity", errors=list(reasons))
+
+    @classmethod
+    def of(cls, error: InvalidError) -> "SimpleInvalidError":
+        """Return the plain form of another refusal."""
+        return cls(*(_sentence(it) for it in error.errors or ()))
+
+
+def _sentence(entry: dict[str, str] | str) -> str:
+    if isinstance(entry, str):
+        return entry
+    default = f"{entry.get('field', 'value')} is {entry['code'].replace('_', ' ')}"
+    return entry.get("message", default)
+
+
 class NotEmulatedError(ApiError):
     """501: GitHub does this and the emulator does not; better than a wrong answer."""
 

@@ -10,6 +10,7 @@ from .errors import ApiError, NotFoundError
 from .git import GitError
 from .listing import PagingOf
 from .pushes import notice_pushes
+from .shapes.accounts import user_json
 from .shapes.repositories import commit_json, ref_json, repository_json
 
 router = APIRouter()
@@ -19,6 +20,9 @@ router = APIRouter()
 async def get_repository(access: AccessOf) -> dict[str, Any]:
     """Show a repository."""
     shown = repository_json(access.hub, access.repository)
+    owner = access.hub.owner(access.repository)
+    if owner.type == "Organization":
+        shown["organization"] = user_json(access.hub, owner)
     if access.caller is not None:
         shown["permissions"] = permissions_json(access.role)
     return shown

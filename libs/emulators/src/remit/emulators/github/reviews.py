@@ -14,10 +14,10 @@ from . import webhooks
 from .accounts import Access, AccessOf
 from .diff import Place, find_line, find_position
 from .errors import (
-    ApiError,
     InvalidError,
     NotEmulatedError,
     NotFoundError,
+    SimpleInvalidError,
     custom,
     invalid,
     missing,
@@ -246,16 +246,10 @@ def _check_verdict(
     author = access.repository.issues[number].user_id
     if event != "COMMENT" and by.id == author:
         verb = "approve" if event == "APPROVE" else "request changes on"
-        raise ApiError(
-            "Unprocessable Entity",
-            status=422,
-            errors=[f"Can not {verb} your own pull request"],
-        )
+        raise SimpleInvalidError(f"Can not {verb} your own pull request")
     if not body.strip() and (event == "REQUEST_CHANGES" or (event == "COMMENT" and not comments)):
-        raise ApiError(
-            "Unprocessable Entity",
-            status=422,
-            errors=["Body can not be blank" if event == "COMMENT" else "You need to leave a body"],
+        raise SimpleInvalidError(
+            "Body can not be blank" if event == "COMMENT" else "You need to leave a body"
         )
 
 
@@ -269,17 +263,16 @@ async def create_review(access: AccessOf, number: int, wanted: NewReview) -> dic
     if wanted.commit_id not in {None, pull.head_sha}:
         raise NotEmulatedError("review an older commit of a pull request")
     body = wanted.body or ""
-    check_body("PullRequestReview", body)
     if wanted.event is not None:
         _check_verdict(access, by, number, wanted.event, body, comments=bool(wanted.comments))
-    placed = [
-        (
-            it,
-            check_required_body("PullRequestReviewComment", it.body),
-            await _place(access, pull, it),
-        )
-        for it in wanted.comments
-    ]
+    try:
+        check_body("PullRequestReview", body)
+        placed = [
+            (line, check_required_body("PullRequestReviewComment", line.body), place)
+            for line, place in [(it, await _place(access, pull, it)) for it in wanted.comments]
+        ]
+    except InvalidError as error:
+        raise SimpleInvalidError.of(error) from error
     state: ReviewState = "PENDING" if wanted.event is None else _STATES[wanted.event]
     review = _keep_review(hub, repository, pull, by, body=body, state=state)
     for line, text, place in placed:
@@ -322,13 +315,12 @@ async def submit_review(
     hub, repository = access.hub, access.repository
     review = find_review(hub, repository, number, review_id)
     if review.user_id != by.id or review.state != "PENDING":
-        raise ApiError(
-            "Unprocessable Entity",
-            status=422,
-            errors=["Can not submit a review that is not yours and pending"],
-        )
+        raise SimpleInvalidError("Can not submit a review that is not yours and pending")
     body = review.body if wanted.body is None else wanted.body
-    check_body("PullRequestReview", body)
+    try:
+        check_body("PullRequestReview", body)
+    except InvalidError as error:
+        raise SimpleInvalidError.of(error) from error
     comments = any(it.review_id == review.id for it in hub.state.review_comments.values())
     _check_verdict(access, by, number, wanted.event, body, comments=comments)
     review.body, review.state = body, _STATES[wanted.event]
@@ -346,11 +338,7 @@ async def dismiss_review(
     hub, repository = access.hub, access.repository
     review = find_review(hub, repository, number, review_id)
     if review.state not in {"APPROVED", "CHANGES_REQUESTED"} or not wanted.message.strip():
-        raise ApiError(
-            "Unprocessable Entity",
-            status=422,
-            errors=["Can not dismiss this review"],
-        )
+        raise SimpleInvalidError("Can not dismiss this review")
     review.state = "DISMISSED"
     review.updated_at = hub.now()
     _tell_review(hub, repository, by, "dismissed", review)

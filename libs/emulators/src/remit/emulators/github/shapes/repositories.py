@@ -55,7 +55,7 @@ def repository_json(hub: Hub, repository: Repository) -> dict[str, Any]:
     page = hub.web_of(repository)
     owner = hub.owner(repository)
     open_issues = sum(it.state == "open" for it in repository.issues.values())
-    shown: dict[str, Any] = {
+    return {
         "id": repository.id,
         "node_id": node_id("R", repository.id),
         "name": repository.name,
@@ -107,9 +107,6 @@ def repository_json(hub: Hub, repository: Repository) -> dict[str, Any]:
         "network_count": 0,
         "subscribers_count": 0,
     }
-    if owner.type == "Organization":
-        shown["organization"] = user_json(hub, owner)
-    return shown
 
 
 def commit_json(hub: Hub, repository: Repository, commit: Commit) -> dict[str, Any]:
