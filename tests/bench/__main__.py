@@ -31,7 +31,10 @@ async def bare_chain(url: str, folder: Path, *, pour: int, drip: int) -> Flow:
     await chain.make(url)
     programs = [
         await Program.start(
-            f"hop {number}", python("bench.chain", url, str(number)), {}, folder / f"hop{number}.log"
+            f"hop {number}",
+            python("bench.chain", url, str(number)),
+            {},
+            folder / f"hop{number}.log",
         )
         for number in range(chain.HOPS)
     ]

@@ -156,9 +156,7 @@ async def deployment(
 
 
 async def _start(name: str, environment: dict[str, str], folder: Path) -> Program:
-    return await Program.start(
-        name, python(f"remit.{name}"), environment, folder / f"{name}.log"
-    )
+    return await Program.start(name, python(f"remit.{name}"), environment, folder / f"{name}.log")
 
 
 async def _apply_policy(nats_url: str) -> None:

@@ -6,9 +6,8 @@ import asyncio
 from contextlib import AsyncExitStack
 
 from remit.bus.nats import NatsBus
-from remit.bus.provisioning import check
-
 from remit.bus.ports import Bus
+from remit.bus.provisioning import check
 from remit.coordination import CoordinationUnavailable, Leases, RedisConnection, RedisLeases
 from remit.runtime.settings import ServiceSettings
 from remit.telemetry.logs import logger

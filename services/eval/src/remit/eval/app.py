@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from datetime import timedelta
 
-from remit.runtime.connect import connect_bus, connect_leases
-
 from remit.bus import subjects
 from remit.bus.clock import SystemClock
 from remit.bus.commit_log import JsonCommitLog
@@ -18,6 +16,7 @@ from remit.domain.rules_assessor import RulesAssessor
 from remit.domain.thread import Thread, ThreadEvent
 from remit.eval.run_eval import RunEval
 from remit.eval.settings import EvalSettings
+from remit.runtime.connect import connect_bus, connect_leases
 from remit.runtime.policy_watch import PolicyWatch
 from remit.runtime.service import Assembly, main
 

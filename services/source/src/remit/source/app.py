@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
-from remit.runtime.connect import connect_bus
-
 from remit.bus import subjects
 from remit.bus.clock import SystemClock
 from remit.bus.errors import BusError
@@ -13,6 +11,7 @@ from remit.bus.ports import Consumer, one_by_one
 from remit.bus.worker import Worker
 from remit.connectors.contract import ProviderUnavailable
 from remit.connectors.hosting import configured_instances
+from remit.runtime.connect import connect_bus
 from remit.runtime.service import Assembly, main
 from remit.source.drops import Drops
 from remit.source.normalise_deliveries import NormaliseDeliveries

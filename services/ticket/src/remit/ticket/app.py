@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
-from remit.runtime.connect import connect_bus
-
 from remit.bus import subjects
 from remit.bus.clock import SystemClock
 from remit.bus.commit_log import JsonCommitLog
@@ -15,6 +13,7 @@ from remit.bus.relay import Relay
 from remit.bus.worker import Worker
 from remit.domain.thread import Thread, ThreadEvent
 from remit.domain.ticket import Ticket, TicketEvent
+from remit.runtime.connect import connect_bus
 from remit.runtime.policy_watch import PolicyWatch
 from remit.runtime.service import Assembly, main
 from remit.ticket import consumers
