@@ -57,13 +57,30 @@ async def _renew(
 ) -> None:
     good_until = clock.now() + ttl
     while not lease.lost.is_set():
-        await clock.sleep(ttl.total_seconds() / 3)
+        await clock.sleep(min(ttl / 3, good_until - clock.now()).total_seconds())
         asked = clock.now()
-        try:
-            ours = await renew()
-        except CoordinationUnavailable:
-            ours = clock.now() < good_until
-        else:
+        renewed = await _in_time(renew, good_until - asked, clock)
+        if renewed:
             good_until = asked + ttl
-        if not ours:
+        elif renewed is False or clock.now() >= good_until:
             lease.lost.set()
+
+
+async def _in_time(
+    renew: Callable[[], Awaitable[bool]], left: timedelta, clock: Clock
+) -> bool | None:
+    """Return what ``renew`` says, None where it says nothing before the lease runs out.
+
+    A Redis that hangs must not keep the holder believing for longer than the lease is good.
+    """
+    asking = asyncio.ensure_future(renew())
+    running_out = asyncio.ensure_future(clock.sleep(max(left.total_seconds(), 0)))
+    try:
+        await asyncio.wait({asking, running_out}, return_when=asyncio.FIRST_COMPLETED)
+        return asking.result() if asking.done() else None
+    except CoordinationUnavailable:
+        return None
+    finally:
+        asking.cancel()
+        running_out.cancel()
+        await asyncio.gather(asking, running_out, return_exceptions=True)
