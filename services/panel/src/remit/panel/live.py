@@ -102,6 +102,14 @@ class Watch:
         except TimeoutError:
             return None
 
+    def forget(self) -> None:
+        """Pass over what waits: whoever reads now sees it all."""
+        self._missed = None
+        while self._waiting.qsize() > 0:
+            if self._waiting.get_nowait() is None:
+                self._waiting.put_nowait(None)
+                return
+
 
 class Live:
     """Tells watchers what changed."""

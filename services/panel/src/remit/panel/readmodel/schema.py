@@ -127,6 +127,7 @@ CREATE TABLE tickets (
     at INTEGER NOT NULL,
     document TEXT NOT NULL
 );
+CREATE INDEX tickets_by_change ON tickets (position);
 CREATE INDEX tickets_by_stage ON tickets (stage, at);
 CREATE INDEX tickets_waiting_for_an_answer ON tickets (asked_at) WHERE asked_at IS NOT NULL;
 

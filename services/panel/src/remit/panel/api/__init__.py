@@ -1,0 +1,1 @@
+"""The JSON API: the answers as they are, under ``/api``."""
