@@ -183,7 +183,6 @@ def review(client: httpx.Client, **wish: Any) -> dict[str, Any]:
     return made(client.post(f"{SHOP}/pulls/1/reviews", json=wish), 200)
 
 
-@pytest.mark.field("B8")
 def test_a_review_comes_as_one_event_and_one_for_each_comment(
     pull: dict[str, Any], emulator: GitHubEmulator, alice: httpx.Client, receiver: Receiver
 ) -> None:
@@ -201,7 +200,6 @@ def test_a_review_comes_as_one_event_and_one_for_each_comment(
     assert bodies == ["remark 0", "remark 1", "remark 2"]
 
 
-@pytest.mark.field("B8")
 def test_a_comment_made_alone_comes_with_a_review_without_a_body(
     pull: dict[str, Any], emulator: GitHubEmulator, alice: httpx.Client, receiver: Receiver
 ) -> None:

@@ -51,7 +51,10 @@ def main(arguments: list[str] | None = None) -> int:
             print(error, file=sys.stderr)
             return 1
         print(f"GitHub emulator on {base_url}", flush=True)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, timeout_graceful_shutdown=3
+        )
+        server = uvicorn.Server(config)
         server.run(sockets=[listener])
     return 0
 
