@@ -40,6 +40,7 @@ from remit.harness.agent.opening import OpenSession, SessionOpener
 from remit.harness.agent.prompts import PromptBlock, user_message
 from remit.harness.agent.servers import NamedServer, servers_of
 from remit.harness.agent.updates import replayed_updates
+from remit.harness.agent.variables import variables_of
 from remit.harness.errors import HarnessError
 from remit.harness.log.errors import LogError, SessionNotFoundError
 from remit.harness.loop.asking import Retrying
@@ -115,13 +116,13 @@ class AcpAgent:
         )
 
     async def new_session(
-        self, cwd: str, mcp_servers: list[NamedServer] | None = None, **_: Any
+        self, cwd: str, mcp_servers: list[NamedServer] | None = None, **meta: Any
     ) -> NewSessionResponse:
         """Open a new session for a directory."""
         directory = _directory(cwd)
         try:
             opened = await self._opener.create(
-                self._connected(), directory, servers_of(mcp_servers)
+                self._connected(), directory, servers_of(mcp_servers), variables_of(meta)
             )
         except HarnessError as error:
             raise _refusal(error) from error
@@ -133,10 +134,10 @@ class AcpAgent:
         cwd: str,
         session_id: str,
         mcp_servers: list[NamedServer] | None = None,
-        **_: Any,
+        **meta: Any,
     ) -> LoadSessionResponse:
         """Open a recorded session and tell the client all that happened in it."""
-        opened = await self._resume(cwd, session_id, mcp_servers)
+        opened = await self._resume(cwd, session_id, mcp_servers, meta)
         view = opened.session.tools()
         for event in opened.session.record.events:
             for update in replayed_updates(event, view):
@@ -148,10 +149,10 @@ class AcpAgent:
         cwd: str,
         session_id: str,
         mcp_servers: list[NamedServer] | None = None,
-        **_: Any,
+        **meta: Any,
     ) -> ResumeSessionResponse:
         """Open a recorded session without telling its past."""
-        opened = await self._resume(cwd, session_id, mcp_servers)
+        opened = await self._resume(cwd, session_id, mcp_servers, meta)
         return ResumeSessionResponse(modes=_modes(opened.session))
 
     async def list_sessions(
@@ -244,7 +245,11 @@ class AcpAgent:
             await opened.close()
 
     async def _resume(
-        self, cwd: str, session_id: str, named: list[NamedServer] | None
+        self,
+        cwd: str,
+        session_id: str,
+        named: list[NamedServer] | None,
+        meta: dict[str, Any],
     ) -> OpenSession:
         directory = _directory(cwd)
         if session_id in self._sessions or session_id in self._opening:
@@ -254,7 +259,7 @@ class AcpAgent:
         self._opening.add(session_id)
         try:
             opened = await self._opener.resume(
-                self._connected(), session_id, directory, servers_of(named)
+                self._connected(), session_id, directory, servers_of(named), variables_of(meta)
             )
         except HarnessError as error:
             raise _refusal(error) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +58,7 @@ class SessionOpener:
     Attributes:
         services: What all sessions share.
         store: Where their logs are.
-        environment: The variables of the commands they run.
+        environment: The variables of the commands that any of them runs.
         rules: The permission rules of new sessions.
         patience: How long a client may take to answer a question, in seconds.
         limits: How long MCP servers may take.
@@ -66,13 +66,25 @@ class SessionOpener:
 
     services: Services
     store: SessionStore
-    environment: dict[str, str]
+    environment: Mapping[str, str]
     rules: PermissionRules
     patience: float
     limits: McpLimits
 
-    async def create(self, client: Client, cwd: str, servers: Sequence[Server]) -> OpenSession:
+    async def create(
+        self,
+        client: Client,
+        cwd: str,
+        servers: Sequence[Server],
+        variables: Mapping[str, str],
+    ) -> OpenSession:
         """Open a new session.
+
+        Args:
+            client: Who follows it.
+            cwd: Its directory.
+            servers: Its MCP servers.
+            variables: Further variables of the commands it runs.
 
         Raises:
             HarnessError: It cannot be opened; nothing is left of it.
@@ -88,12 +100,17 @@ class SessionOpener:
         except BaseException:
             await self._disconnect(connections, scope)
             raise
-        return self._open(client, log, cwd, scope, connections)
+        return self._open(client, log, cwd, scope, connections, variables)
 
     async def resume(
-        self, client: Client, session_id: str, cwd: str, servers: Sequence[Server]
+        self,
+        client: Client,
+        session_id: str,
+        cwd: str,
+        servers: Sequence[Server],
+        variables: Mapping[str, str],
     ) -> OpenSession:
-        """Open a recorded session.
+        """Open a recorded session; its arguments are those of `create`.
 
         Raises:
             HarnessError: It cannot be opened.
@@ -105,7 +122,7 @@ class SessionOpener:
         except BaseException:
             log.close()
             raise
-        return self._open(client, log, cwd, scope, connections)
+        return self._open(client, log, cwd, scope, connections, variables)
 
     def _open(
         self,
@@ -114,6 +131,7 @@ class SessionOpener:
         cwd: str,
         scope: Scope,
         connections: McpConnections | None,
+        variables: Mapping[str, str],
     ) -> OpenSession:
         follower = Follower(
             client,
@@ -127,7 +145,7 @@ class SessionOpener:
             log,
             services=self.services,
             scope=scope,
-            context=ToolContext(Workspace.at(Path(cwd)), self.environment),
+            context=ToolContext(Workspace.at(Path(cwd)), {**self.environment, **variables}),
             audience=follower,
         )
         return OpenSession(session, follower, connections)

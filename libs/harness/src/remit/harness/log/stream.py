@@ -73,7 +73,7 @@ def expand(records: Iterable[JsonObject]) -> list[TimedChunk]:
     """
     chunks: list[TimedChunk] = []
     for record in records:
-        kind = _BY_RECORD.get(record.get("type", ""))
+        kind = _lookup(_BY_RECORD, record.get("type"))
         if kind is not None:
             chunks.extend(_expand_run(kind, record))
         elif set(record) == {"type", "time", "chunk"} and record["type"] == "chunk":
@@ -85,10 +85,14 @@ def expand(records: Iterable[JsonObject]) -> list[TimedChunk]:
     return chunks
 
 
+def _lookup(kinds: dict[str, _Kind], name: Any) -> _Kind | None:
+    return kinds.get(name) if isinstance(name, str) else None
+
+
 def _run_key(timed: TimedChunk) -> tuple[Any, ...] | None:
     """What neighbours must share to be one run; None for a chunk that is no part of any."""
     chunk = timed.chunk
-    kind = _BY_DELTA.get(chunk.get("type", ""))
+    kind = _lookup(_BY_DELTA, chunk.get("type"))
     if kind is None or not is_safe_integer(timed.time):
         return None
     due = {"type", "index", kind.fragment, *kind.keys}

@@ -1,4 +1,8 @@
-"""Running a command as a process group of its own, with bounded time and output."""
+"""Running a command as a process group of its own, with bounded time and output.
+
+A command never outlives the harness, not even a killed one: beside it, in its group, a shell waits
+for the end of a pipe that only the harness holds open, and then kills the group.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,12 @@ from pathlib import Path
 _GRACE = 0.3
 _DRAIN = 0.2
 _PIECE = 65536
+_GUARD = (
+    "exec 3<&0; (read -r _ <&3; kill -s KILL -- -$$) >/dev/null 2>&1 & "
+    'exec 3<&-; exec "$@" </dev/null'
+)
+_GUARDED = ("/bin/sh", "-c", _GUARD, "sh")
+"""Starts the waiting shell, then becomes the command that follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +61,29 @@ async def run_process(
         keep: How many bytes of its output are kept, about: the beginning and the end.
 
     Raises:
-        OSError: It could not be started.
+        OSError: It could not be started; a program that is not there is its exit code 127.
     """
     output = _Output(keep)
     read_end, write_end = os.pipe()
+    guard_end, held_end = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(
+            *_GUARDED,
             *command,
             cwd=cwd,
             env=dict(environment),
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=guard_end,
             stdout=write_end,
             stderr=write_end,
             start_new_session=True,
         )
     except BaseException:
         os.close(read_end)
+        os.close(held_end)
         raise
     finally:
         os.close(write_end)
+        os.close(guard_end)
     reading = asyncio.create_task(_read(read_end, output))
     timed_out = False
     try:
@@ -86,6 +100,7 @@ async def run_process(
         raise
     finally:
         _signal_group(process, signal.SIGKILL)
+        os.close(held_end)
         reading.cancel()
         await asyncio.wait({reading})
     return Finished(await process.wait(), output.text(), timed_out)
