@@ -166,7 +166,9 @@ def _ends(text: str, end: int, *, underscores: int) -> bool:
 
 # -- where a person speaks --------------------------------------------------------------------
 
-_NOT_PROSE = frozenset(["blockquote", "code", "kbd", "pre", "samp", "script", "style", "textarea", "tt"])
+_NOT_PROSE = frozenset(
+    ["blockquote", "code", "kbd", "pre", "samp", "script", "style", "textarea", "tt"]
+)
 _HTML_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
 _HTML_COMMENT = re.compile(r"<!--.*?(?:--!?>|\Z)", re.DOTALL)
 _MENTION = "mention"
