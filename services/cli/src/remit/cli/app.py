@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from remit.cli.commands import admin, policy, up
+from remit.cli.commands import admin, demo, policy, up
 
 app = typer.Typer(
     name="remit",
@@ -17,6 +17,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(name="up")(up.command)
+app.command(name="demo")(demo.command)
 app.add_typer(policy.app, name="policy")
 app.add_typer(admin.app, name="admin")
 

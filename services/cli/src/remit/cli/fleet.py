@@ -11,6 +11,8 @@ from remit.cli.layout import DataFolder
 from remit.cli.supervisor import Program
 
 HOST = "127.0.0.1"
+PERSON = "local"
+"""Who the person at this machine is, in the console's identities."""
 
 STOP_ORDER = (("source",), ("executor",), ("eval",), ("ticket",), ("channel",), ("panel",))
 """What is stopped together, first to last: nothing new comes in, work is handed back, what was
@@ -95,7 +97,14 @@ def programs(folder: DataFolder, wiring: Wiring) -> list[Program]:
             "REMIT_EXECUTOR_FILE": str(folder.executor.absolute()),
             "REMIT_AGENT_HOME": str(folder.agent.absolute()),
         },
-        "panel": {"REMIT_PORT": str(wiring.panel_port)},
+        "panel": {
+            "REMIT_PORT": str(wiring.panel_port),
+            "REMIT_PANEL_DATA_DIR": str(folder.panel.absolute()),
+            "REMIT_PANEL_TOKEN_FILE": str((folder.secrets / "panel-token").absolute()),
+            "REMIT_PANEL_PERSON": PERSON,
+            "REMIT_SOURCE_URL": wiring.source_url,
+            "REMIT_CONSOLE_TOKEN_FILE": str((folder.secrets / "console-token").absolute()),
+        },
     }
     return [
         Program(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -64,7 +63,7 @@ def _printer(console: Console) -> Callable[[str], None]:
     return lambda text: console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
-class LineView(AbstractContextManager["LineView"]):
+class LineView:
     """One line for each change.
 
     Args:
@@ -76,6 +75,10 @@ class LineView(AbstractContextManager["LineView"]):
         self._show = show
         self._verbose = verbose
         self._shown: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        """Nothing has to be prepared."""
+        return self
 
     def __exit__(
         self,

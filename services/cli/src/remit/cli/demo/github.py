@@ -93,7 +93,7 @@ class LocalGitHub:
         """Wait until it answers."""
         while True:
             try:
-                answer = await self._client.get("/_emulator")
+                answer = await self._client.get("/_emulator/")
             except httpx.TransportError:
                 await asyncio.sleep(_LOOK_EVERY)
             else:
@@ -163,7 +163,7 @@ class LocalGitHub:
 
     async def repository_folder(self) -> Path:
         """Return where the repository's git data is."""
-        answer = await self._client.get("/_emulator")
+        answer = await self._client.get("/_emulator/")
         answer.raise_for_status()
         return Path(answer.json()["repositories"][story.FULL_NAME])
 

@@ -11,7 +11,7 @@ from remit.cli.demo import story
 from remit.cli.demo.github import Comment, PullRequest
 from remit.cli.traces import Span
 from remit.domain.decision import Outcome
-from remit.domain.disposition import Disposition, DispositionKind
+from remit.domain.disposition import Disposition, DispositionKind, FilterReason
 from remit.domain.gate import GateReason
 from remit.domain.ids import TriggerId
 from remit.domain.ticket import Stage, Ticket
@@ -38,7 +38,8 @@ class Evidence:
         comments: The comments on the issue.
         tests_pass: The repository's tests pass on the pull request's branch; None where there is
             no such branch.
-        trace: The spans of the request's trace.
+        trace_id: The request's trace.
+        trace: The spans of that trace.
         panel_answers: The panel lets a person in and shows the Ticket.
     """
 
@@ -49,6 +50,7 @@ class Evidence:
     pull_requests: tuple[PullRequest, ...] = ()
     comments: tuple[Comment, ...] = ()
     tests_pass: bool | None = None
+    trace_id: str | None = None
     trace: tuple[Span, ...] = ()
     panel_answers: bool = False
 
@@ -131,7 +133,7 @@ def _strangers_request_started_nothing(evidence: Evidence) -> str:
     if not refused:
         return f"its Dispositions are {_told(fate)}"
     reasons = {str(one.reason) for one in fate}
-    known = {GateReason.NOT_ON_LIST.value}
+    known = {GateReason.NOT_ON_LIST.value, FilterReason.NOT_LISTENED_TO.value}
     return "" if reasons <= known else f"the reason is {', '.join(sorted(reasons))}"
 
 
