@@ -72,6 +72,7 @@ def trigger(
     scope: str = "acme/website",
     kind: str = "issue_comment",
     source: SourceName = GITHUB,
+    is_message: bool = True,
 ) -> Trigger:
     """Return a Trigger: by default an allowed person who addresses the agent on an issue."""
     when = at(number if minutes is None else minutes)
@@ -91,6 +92,7 @@ def trigger(
         ),
         title="A typo",
         text=text,
+        is_message=is_message,
     )
 
 

@@ -222,6 +222,7 @@ def test_an_allowed_person_may_resume_where_only_admitted_people_may():
     assert may_resume(trigger(actor=ALICE, addressing=Addressing.NONE), under)
     assert not may_resume(trigger(actor=MALLORY), under)
     assert not may_resume(trigger(actor=CI_BOT), under)
+    assert not may_resume(trigger(actor=ALICE, is_message=False), under)
 
 
 def test_nobody_resumes_through_a_source_that_the_policy_does_not_speak_of():
@@ -232,5 +233,6 @@ def test_nobody_resumes_through_a_source_that_the_policy_does_not_speak_of():
 def test_stops_and_answers_count_from_admitted_people_only():
     assert is_admitted_person(trigger(addressing=Addressing.NONE), policy())
     assert not is_admitted_person(trigger(actor=MALLORY), policy())
+    assert not is_admitted_person(trigger(is_message=False), policy())
     assert not is_admitted_person(trigger(actor=CI_BOT), policy(bots=frozenset({"900"})))
     assert not is_admitted_person(trigger(), policy(allowed=None))

@@ -278,6 +278,17 @@ def test_a_bots_message_is_fanned_out_and_evaluated():
     assert thread.running is not None
 
 
+@pytest.mark.rule("SUB-3")
+@pytest.mark.rule("SUB-5")
+def test_what_a_person_did_without_a_word_is_no_message():
+    merged = trigger(5, is_message=False)
+    live = after(empty_thread(), subscribed(ONE), append(merged))
+    assert live.running is not None, "it is fanned out and evaluated"
+    ended = after(empty_thread(), subscribed(ONE, standing=Standing.ENDED))
+    [appended, *_] = decide(ended, append(merged), NOW)
+    assert appended.reached == (), "it resumes nothing"
+
+
 def test_a_ticket_on_two_threads_of_a_trigger_is_reached_once():
     both = trigger(5, threads=(HOME, ELSEWHERE))
     thread = after(empty_thread(), subscribed(ONE))

@@ -282,7 +282,6 @@ def test_the_metadata_holds_what_github_says_and_decides_nothing_by_it(
     said = comment(author_association="CONTRIBUTOR", performed_via_github_app={"slug": "ci-helper"})
     trigger = trigger_of(instance, event("issue_comment", "created", issue=issue(), comment=said))
     assert trigger.metadata == {
-        "message": True,
         "repository_id": 77,
         "default_branch": "main",
         "number": 12,
@@ -420,7 +419,7 @@ def test_what_the_agent_changed_without_words_is_kept(
     assert trigger.actor.id == str(BOT["id"])
     assert trigger.text == ""
     assert trigger.addressing is Addressing.NONE
-    assert trigger.metadata["message"] is False
+    assert trigger.is_message is False
 
 
 @pytest.mark.rule("SRC-3")

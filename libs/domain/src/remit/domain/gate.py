@@ -100,12 +100,12 @@ def _by_table(admission: Admission, refusal: GateReason) -> Verdict:
 
 
 def is_admitted_person(trigger: Trigger, policy: Policy) -> bool:
-    """Say whether a person stands behind ``trigger`` who may start, stop and answer (A4).
+    """Say whether ``trigger`` is a message of a person who may start, stop and answer (A4).
 
     A person on the allowed list counts wherever they write; whether this message speaks to the
     agent matters for starting work only.
     """
-    if trigger.actor.actor_class is not ActorClass.PERSON:
+    if not trigger.from_person:
         return False
     part = policy.part_of(trigger.source)
     if part is not None and part.allowed is not None and trigger.actor.id in part.allowed:
@@ -128,7 +128,7 @@ def may_enter(trigger: Trigger, policy: Policy) -> bool:
 
 def may_resume(trigger: Trigger, policy: Policy) -> bool:
     """Say whether ``trigger`` may resume an ended Ticket of its Threads (SUB-5)."""
-    if trigger.actor.actor_class is not ActorClass.PERSON:
+    if not trigger.from_person:
         return False
     part = policy.part_of(trigger.source)
     if part is None:

@@ -96,6 +96,8 @@ class Trigger(Model):
         title: The subject's title, where there is one.
         text: What was written, normalised but not judged.
         url: Where a person can look at it.
+        is_message: Somebody wrote it, as opposed to a merge, a deletion or a push: a person's
+            message stays with its Tickets, resumes, stops and answers; a person's merge does not.
         points_at: Tickets and Threads that the message names outright (SUB-7).
         metadata: The Source's own facts.
     """
@@ -114,6 +116,7 @@ class Trigger(Model):
     title: str | None = None
     text: str = ""
     url: str | None = None
+    is_message: bool = True
     points_at: tuple[str, ...] = ()
     metadata: Mapping[str, JsonValue] = {}
 
@@ -124,8 +127,8 @@ class Trigger(Model):
 
     @property
     def from_person(self) -> bool:
-        """Whether a person caused it; only people resume, stop and answer."""
-        return self.actor.actor_class is ActorClass.PERSON
+        """Whether it is a person's message; nothing else resumes, stops or answers (SUB-3, SUB-5)."""
+        return self.is_message and self.actor.actor_class is ActorClass.PERSON
 
 
 class TriggerRef(Model):
@@ -135,7 +138,7 @@ class TriggerRef(Model):
         id: The Trigger.
         position: Its sequence in the Trigger stream.
         occurred_at: The provider's time.
-        person: A person caused it.
+        person: It is a person's message.
         trace: The ``traceparent`` of the span that published it, so that its trace goes on
             after a wait.
     """

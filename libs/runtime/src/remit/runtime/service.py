@@ -20,6 +20,8 @@ from typing import Protocol
 import uvicorn
 import uvloop
 from fastapi import APIRouter, FastAPI
+from fastapi.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
 
 from remit.runtime.backoff import delays
 from remit.runtime.health import Health
@@ -112,6 +114,7 @@ class Service:
         """Serve until a signal; return the exit status."""
         app = FastAPI(title=f"remit {self.name}", docs_url=None, redoc_url=None, openapi_url=None)
         app.include_router(self.health.router())
+        app.router.default = self._not_found
         server = _Server(app)
         listener = _listen(self._settings.host, self._settings.port)
         port = listener.getsockname()[1]
@@ -130,6 +133,18 @@ class Service:
             server.should_exit = True
             await serving
             self._log.info("stopped")
+
+    async def _not_found(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer for what is not there: not yet, while the service starts, or not at all.
+
+        A provider that reads 404 may think that its hook is gone for good.
+        """
+        if self.health.starting:
+            problem = {"error": f"not ready: {self.health.starting}"}
+            answer = JSONResponse(problem, 503, headers={"Retry-After": "5"})
+        else:
+            answer = JSONResponse({"error": "there is nothing here"}, 404)
+        await answer(scope, receive, send)
 
     async def _build_until_there(self, stack: AsyncExitStack) -> Assembly | None:
         waiting_for = ""
@@ -235,7 +250,8 @@ class _Server(uvicorn.Server):
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named so that accepted connections send small answers at once (TCP_NODELAY).
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((host, port))
     listener.set_inheritable(True)

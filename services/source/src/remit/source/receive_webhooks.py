@@ -20,6 +20,7 @@ from remit.connectors.contract import (
     Drop,
     DropReason,
     Instance,
+    ProviderUnavailable,
     SignatureInvalid,
 )
 from remit.domain.ids import SourceName
@@ -97,6 +98,8 @@ class ReceiveWebhooks:
         except DeliveryMalformed as error:
             drop = Drop(DropReason.MALFORMED, str(error))
             return await self._refuse(instance.name, request, drop, HTTPStatus.BAD_REQUEST, body)
+        except ProviderUnavailable as error:
+            return _answer(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
         try:
             stored = await self._bus.publish(pack(raw))
         except BusUnavailable as error:

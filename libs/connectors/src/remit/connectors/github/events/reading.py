@@ -159,7 +159,8 @@ class Reading:
             sender,
             text="",
             addressing=Addressing.NONE,
-            facts={"message": False, **(facts or {})},
+            facts=facts or {},
+            is_message=False,
         )
 
     def is_own(self, account: Account | None) -> bool:
@@ -179,6 +180,7 @@ class Reading:
         text: str,
         addressing: Addressing,
         facts: Mapping[str, JsonValue],
+        is_message: bool = True,
     ) -> Trigger:
         repository = subject.repository
         return Trigger(
@@ -200,9 +202,9 @@ class Reading:
             title=subject.numbered.title or None,
             text=text,
             url=event.url or None,
+            is_message=is_message,
             points_at=ticket_ids_in(text),
             metadata={
-                "message": True,
                 "repository_id": repository.id,
                 "default_branch": repository.default_branch,
                 "number": subject.place.number,
