@@ -40,14 +40,19 @@ class ServiceProcess:
 
     async def start(self) -> None:
         """Start it; does not wait."""
+        await self.start_module(f"remit.{self.name}")
+
+    async def start_module(self, module: str, *, cwd: Path | None = None) -> None:
+        """Start any module as this service; does not wait."""
         self._seen = len(self.lines())
         with self._log.open("ab") as out:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
-                f"remit.{self.name}",
+                module,
                 stdout=out,
                 stderr=out,
+                cwd=cwd,
                 env={**os.environ, **self._environment, "REMIT_PORT": str(self.port)},
             )
 
