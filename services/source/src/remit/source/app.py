@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from remit.bus import subjects
 from remit.bus.clock import SystemClock
 from remit.bus.errors import BusError
-from remit.bus.ports import Consumer, one_by_one
+from remit.bus.ports import Bus, Consumer, one_by_one
 from remit.bus.worker import Worker
 from remit.connectors.contract import ProviderUnavailable
 from remit.connectors.hosting import configured_instances
@@ -31,14 +31,19 @@ async def build(settings: SourceSettings, stack: AsyncExitStack) -> Assembly:
     webhooks = ReceiveWebhooks(
         instances, bus, drops, SystemClock(), max_body_bytes=settings.max_body_bytes
     )
-    worker = Worker(
+    worker = normalising(bus, normalise, concurrency=settings.concurrency)
+    return Assembly(parts=[worker], routers=[webhooks.router()], needs={"nats": bus.ready})
+
+
+def normalising(bus: Bus, normalise: NormaliseDeliveries, *, concurrency: int) -> Worker:
+    """Return the worker of the inbox: each delivery by itself, for none depends on another."""
+    return Worker(
         bus,
         INBOX,
         one_by_one(normalise),
         key=lambda delivery: delivery.message.id,
-        concurrency=settings.concurrency,
+        concurrency=concurrency,
     )
-    return Assembly(parts=[worker], routers=[webhooks.router()], needs={"nats": bus.ready})
 
 
 def run() -> int:
