@@ -145,7 +145,7 @@ class CommitLogContract:
     ) -> None:
         bus, key = FaultyBus(world.bus), unique()
         log = count_log(bus)
-        bus.lose_writes = 2
+        bus.lose_writes = 5
         with pytest.raises(BusUnavailable):
             await log.transact(key, "c1", add("ann"))
         held = await log.transact(key, "c1", add("ann"))

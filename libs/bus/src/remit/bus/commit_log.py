@@ -29,8 +29,9 @@ from remit.bus.outbox import OutboxRecord, pack
 from remit.bus.ports import Bus
 from remit.telemetry import metrics, names
 
-_UNANSWERED = 2
-"""How often a commit may go unanswered before the caller is told; each is a long wait."""
+_UNANSWERED = 5
+"""How often a commit may go unanswered before the caller is told. Each is a wait of some seconds;
+together they outlast a lost leader."""
 
 
 class _Record(BaseModel, Generic[State, Event]):

@@ -128,6 +128,8 @@ class Worker:
                 await asyncio.sleep(0)
             await self._finish()
         finally:
+            if self._pull is not None:
+                await self._put_back(await self._pull.stop())
             late = [beating, *self._running]
             for task in late:
                 task.cancel()

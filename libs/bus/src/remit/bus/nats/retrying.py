@@ -10,7 +10,7 @@ WITHIN = 15.0
 """Seconds within which a call gets through or is given up. A stream that lost its leader was seen
 to take 5 s for the next one, so nothing gives up before 10 s."""
 
-TRY = 5.0
+TRY = 3.0
 """Seconds that one try may take."""
 
 _FIRST_DELAY = 0.05
