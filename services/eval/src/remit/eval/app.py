@@ -8,7 +8,7 @@ from datetime import timedelta
 from remit.bus import subjects
 from remit.bus.clock import SystemClock
 from remit.bus.commit_log import JsonCommitLog
-from remit.bus.errors import BusError
+from remit.bus.errors import BusError, BusUnavailable
 from remit.bus.ports import Bus, Consumer, one_by_one
 from remit.bus.worker import Worker
 from remit.coordination import CoordinationUnavailable, Leases
@@ -57,7 +57,13 @@ def assemble(bus: Bus, leases: Leases, policy: PolicyWatch, settings: EvalSettin
         limit=timedelta(seconds=settings.eval_limit_seconds),
         clock=clock,
     )
-    worker = Worker(bus, REQUESTS, one_by_one(run_eval), concurrency=settings.concurrency)
+    worker = Worker(
+        bus,
+        REQUESTS,
+        one_by_one(run_eval),
+        concurrency=settings.concurrency,
+        away=(BusUnavailable, CoordinationUnavailable),
+    )
     return Assembly(parts=[policy, worker], needs={"nats": bus.ready, "redis": leases.ready})
 
 

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
 from remit.bus.clock import Clock
-from remit.bus.errors import BusUnavailable
+from remit.bus.errors import BusUnavailable, PublishRefused
 from remit.bus.ports import Publisher
 from remit.connectors.contract import (
     DeliveryMalformed,
@@ -102,7 +102,7 @@ class ReceiveWebhooks:
             return _answer(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
         try:
             stored = await self._bus.publish(pack(raw))
-        except BusUnavailable as error:
+        except (BusUnavailable, PublishRefused) as error:
             # The provider keeps the delivery, and its own retry or our sweep brings it again.
             return _answer(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
         return JSONResponse({"stored": True, "duplicate": stored.duplicate}, HTTPStatus.ACCEPTED)
