@@ -133,7 +133,9 @@ async def deployment(
     sources = folder / "sources.yaml"
     sources.write_text(f"sources:\n  {SOURCE}:\n    kind: console\n    open: true\n")
     executor = folder / "executor.yaml"
-    executor.write_text(AGENT)
+    script = folder / "script.yaml"
+    script.write_text(SCRIPT)
+    executor.write_text(AGENT.format(script=script, home=folder / "agent"))
     await _apply_policy(nats_url)
     common = {
         "REMIT_NATS_URL": nats_url,
@@ -189,5 +191,17 @@ def _trigger(kind: Kind, name: str) -> Trigger:
 
 AGENT = """\
 agent:
-  command: [remit-agent]
+  command: [remit-agent, --model-kind, scripted, --script, {script}]
+  variables: {{REMIT_AGENT_HOME: {home}}}
+permissions:
+  allow: [other]
+"""
+SCRIPT = """\
+turns:
+  - steps:
+      - text: Done.
+        tools:
+          - name: mcp__remit__report
+            args: {kind: ready, text: Done., final: true}
+      - text: That is all.
 """

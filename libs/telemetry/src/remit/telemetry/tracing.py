@@ -50,6 +50,7 @@ def install(
         sample: The share of traces that are kept, 0 to 1; a trace is kept whole or not at all.
     """
     if endpoint is None or sample == 0:
+        trace.set_tracer_provider(trace.NoOpTracerProvider())
         return _NoTracing()
     resource = Resource.create(
         {
