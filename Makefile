@@ -101,7 +101,7 @@ bench-smoke: fixtures ## see that the benchmark runs
 
 .PHONY: bench
 bench: setup ## print throughput and latency beside the bus's own limit
-	$(BIN)/python -m bench $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m bench $(ARGS)
 
 .PHONY: asyncapi
 asyncapi: setup ## write docs/asyncapi.json anew from the models

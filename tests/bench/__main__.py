@@ -66,13 +66,13 @@ async def main(arguments: argparse.Namespace) -> int:
             await bus.close()
             pour, drip = arguments.pour, arguments.drip
             bare = await bare_chain(server.url, folder, pour=pour, drip=drip)
-            measured: list[Flow] = []
             async with flows.deployment(
                 server.url, valkey.url, folder, trace_sample=arguments.trace_sample
             ) as deployment:
                 idle: list[Idle] = deployment.idle()
-                for flow in flows.FLOWS:
-                    measured.append(await deployment.measure(flow, pour=pour, drip=drip))
+                measured = [
+                    await deployment.measure(flow, pour=pour, drip=drip) for flow in flows.FLOWS
+                ]
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}"
     sys.stdout.write(
         f"\n{machine}, file storage, {pour} poured in, {drip} one at a time, "
