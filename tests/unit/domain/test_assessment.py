@@ -239,9 +239,16 @@ def test_the_same_case_always_comes_to_the_same():
     [
         ("fix it\nplease", "fix it"),
         ("\n\n  fix it  ", "fix it"),
+        ("@remit-bot please fix it", "please fix it"),
+        ("@remit-bot, @ann: fix it", "fix it"),
+        ("@remit-bot\nfix it", "fix it"),
+        ("mail ann@example.com", "mail ann@example.com"),
+        ("@remit-bot，请修复", "请修复"),
+        ("@remit-bot", "A typo"),
         ("", "A typo"),
         ("x" * 100, "x" * 79 + "…"),
     ],
 )
+@pytest.mark.field("B6")
 def test_a_ticket_is_named_after_the_first_line(text, title):
     assert title_of(trigger(1, text=text)) == title

@@ -5,6 +5,8 @@ It takes one request at a time, the oldest first: the others stay for the next E
 
 from __future__ import annotations
 
+import re
+
 from remit.domain.assessment import Candidate, Case, Judgement
 from remit.domain.decision import DecidedBy, Outcome
 from remit.domain.mandate import Strength
@@ -12,6 +14,8 @@ from remit.domain.policy import AssessmentRule, Policy
 from remit.domain.subscription import Standing
 from remit.domain.trigger import Trigger
 
+_LEADING_MENTIONS = re.compile(r"^(?:@[\w.-]+[\s,:，：、]*)+")
+"""A short name must not address anybody: it is said again to people (field report B6)."""
 TITLE_LENGTH = 80
 """Characters of a Ticket's short name."""
 
@@ -79,6 +83,6 @@ def _covers(rule: AssessmentRule, trigger: Trigger) -> bool:
 
 def title_of(trigger: Trigger) -> str:
     """Return a short name for the work that ``trigger`` asks for."""
-    lines = [line.strip() for line in trigger.text.splitlines() if line.strip()]
-    line = lines[0] if lines else (trigger.title or trigger.kind)
+    lines = (_LEADING_MENTIONS.sub("", line.strip()) for line in trigger.text.splitlines())
+    line = next((line for line in lines if line), trigger.title or trigger.kind)
     return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
