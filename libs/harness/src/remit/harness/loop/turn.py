@@ -101,7 +101,10 @@ class Turn:
         if self._cause is None:
             try:
                 end, failure = await self._work(turn)
+                # A cancel that came while nothing waited arrives here, and not while it settles.
+                await asyncio.sleep(0)
             except asyncio.CancelledError:
+                end, failure = "cancelled", None
                 if self._task is not None:
                     self._task.uncancel()
         self._settling = True

@@ -30,9 +30,11 @@ class Workspace:
         Raises:
             InvalidArgumentsError: It cannot be a path.
         """
-        if not path or "\0" in path:
-            raise InvalidArgumentsError(f"{path!r} is not a path")
-        return Path(os.path.realpath(self.root / path))
+        try:
+            return Path(os.path.realpath(self.root / path))
+        except ValueError:
+            # A NUL, or a character that no file name can hold.
+            raise InvalidArgumentsError(f"{path!r} is not a path") from None
 
     def locate_writable(self, path: str) -> Path:
         """The same, for something that is to be changed.
