@@ -56,7 +56,7 @@ class Guard:
     ) -> None:
         self._tokens = tokens
         self._person = person
-        self._lasts = lasts
+        self.lasts = lasts
         self._public = urlsplit(public_url) if public_url else None
         self._clock = clock
 
@@ -127,7 +127,7 @@ class Guard:
     def log_in(self, given: str) -> str | None:
         """Return the session cookie for a token; None where it is nobody's."""
         holder = self._tokens.holder_of(given) if self._tokens else None
-        return seal(holder, now=self._clock.now(), lasts=self._lasts) if holder else None
+        return seal(holder, now=self._clock.now(), lasts=self.lasts) if holder else None
 
     def is_secure(self, request: Request) -> bool:
         """Say whether people reach the panel over TLS, so that its cookies stay on it."""

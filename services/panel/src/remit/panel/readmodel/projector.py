@@ -80,8 +80,12 @@ class Projector:
         return {
             stream: target - position
             for stream, target in self._targets.items()
-            if (position := self._positions.get(stream, 0)) < target
+            if (position := self.position_of(stream)) < target
         }
+
+    def position_of(self, stream: str) -> int:
+        """Return the place of the last message of ``stream`` that was applied; 0 for none."""
+        return self._positions.get(stream, 0)
 
     def progressing(self) -> bool:
         """Say whether what waits gets written."""

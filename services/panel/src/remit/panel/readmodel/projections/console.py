@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from remit.bus import subjects
+from remit.bus import subjects, tokens
+from remit.bus.errors import TokenError
 from remit.bus.message import Delivery
 from remit.domain.model import Model
 from remit.panel.live import Change, ChangeKind
@@ -54,6 +55,15 @@ def project_console(delivery: Delivery) -> Projected:
             kind=ChangeKind.CONSOLE,
             id=conversation,
             at=delivery.stored_at,
+            about=_threads(conversation),
             facts={"author": entry.author, "text": entry.text},
         ),
     )
+
+
+def _threads(conversation: str) -> tuple[str, ...]:
+    try:
+        return (tokens.decode(conversation),)
+    except TokenError:
+        # Too long to be kept in a token: who watches that conversation sees this line later.
+        return ()
