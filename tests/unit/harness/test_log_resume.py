@@ -207,6 +207,7 @@ INTERRUPTED: list[tuple[list[Payload], list[tuple[str, Any]]]] = [
         [TurnStart(turn=1), StepStart(turn=1, step=1), asking("c1", "c2"), taken_up("c1")],
         [
             ("tool/result", "TOOL_OUTCOME_UNKNOWN"),
+            ("tool/call", None),
             ("tool/result", "TOOL_NOT_STARTED"),
             ("step/end", None),
             ("turn/end", None),
@@ -243,7 +244,7 @@ def test_closing_events_carry_the_time_of_the_last_event_before_them(store: Sess
     last, closing = events[len(before) - 1], events[len(before) : -1]
     assert {event.time for event in closing} == {last.time}
     results = [event for event in closing if isinstance(event.payload, ToolResult)]
-    assert [event.sources for event in results] == [(last.seq,), ()]
+    assert [event.sources for event in results] == [(last.seq,), (results[1].seq - 1,)]
     assert results[0].row["data"]["message"]["id"] == (
         f"interrupted-tool-result-c1-{results[0].seq}"
     )

@@ -1,8 +1,9 @@
 """Closing what a crash left open, so that a session can go on.
 
 Every tool call without a result gets an error result that says what is known of it, then the open
-step and the open turn end. The closing events carry the time of the last event before them: nothing
-is known of any later time.
+step and the open turn end. A call that nothing took up is recorded as taken up first, because the
+format's other readers take a result without that in one exact wording only. The closing events carry
+the time of the last event before them: nothing is known of any later time.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from remit.harness.log.messages import TextBlock, ToolMessage, ToolSource
 from remit.harness.log.payloads import (
     Payload,
     StepEnd,
+    ToolCall,
     ToolFailure,
     ToolResult,
     TurnEnd,
@@ -38,11 +40,22 @@ def closing_events(lifecycle: Lifecycle, next_seq: int) -> list[tuple[Payload, t
         return closing
     if step is not None:
         for call in lifecycle.open_calls:
+            call_seq = call.call_seq
+            if call_seq is None:
+                call_seq = next_seq + len(closing)
+                closing.append((_taken_up(call, turn, step), ()))
             result = _result(call, turn, step, next_seq + len(closing))
-            closing.append((result, () if call.call_seq is None else (call.call_seq,)))
+            closing.append((result, (call_seq,)))
         closing.append((StepEnd(turn=turn, step=step), ()))
     closing.append((TurnEnd(turn=turn, reason=TurnEndReason(kind="interrupted")), ()))
     return closing
+
+
+def _taken_up(call: OpenCall, turn: int, step: int) -> ToolCall:
+    block = call.block
+    return ToolCall(
+        turn=turn, step=step, call_id=block.id, name=block.name, arguments=block.arguments
+    )
 
 
 def _result(call: OpenCall, turn: int, step: int, seq: int) -> ToolResult:
