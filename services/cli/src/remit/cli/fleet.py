@@ -85,11 +85,12 @@ def programs(folder: DataFolder, wiring: Wiring) -> list[Program]:
         "REMIT_REDIS_URL": wiring.redis_url,
         "REMIT_HOST": HOST,
         "REMIT_PORT": "0",
-        "REMIT_PANEL_URL": wiring.panel_url,
         "REMIT_SOURCES_FILE": str(folder.sources.absolute()),
         "REMIT_LOG_LEVEL": wiring.log_level,
         "PYTHONUNBUFFERED": "1",
     }
+    # Traces go to the panel; its own would have nowhere to go once it stops.
+    traced = {"REMIT_PANEL_URL": wiring.panel_url}
     own: Mapping[str, Mapping[str, str]] = {
         "source": {"REMIT_PORT": str(wiring.source_port)},
         "executor": {
@@ -110,7 +111,12 @@ def programs(folder: DataFolder, wiring: Wiring) -> list[Program]:
         Program(
             name=name,
             command=(sys.executable, "-m", f"remit.{name}"),
-            environment={**common, **own.get(name, {}), **wiring.extra.get(name, {})},
+            environment={
+                **common,
+                **(traced if name != "panel" else {}),
+                **own.get(name, {}),
+                **wiring.extra.get(name, {}),
+            },
             stage=stage,
             # Paths in the documents start where the documents are.
             cwd=folder.root,

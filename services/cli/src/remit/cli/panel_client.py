@@ -80,15 +80,22 @@ def _problem(answer: httpx.Response) -> str:
 
 
 def _spans(found: Mapping[str, Any]) -> list[Span]:
-    return [
-        Span(
-            id=one["span_id"],
-            parent=one.get("parent_id") or "",
-            name=one["name"],
-            service=one["service"],
-            start_ns=one["start_ns"],
-            end_ns=one["end_ns"],
-            failed=one.get("status") == "error",
+    """Return the spans of a trace, which the panel gives as a tree."""
+    todo = list(found["tree"]["roots"])
+    spans: list[Span] = []
+    while todo:
+        node = todo.pop()
+        one = node["span"]
+        spans.append(
+            Span(
+                id=one["span_id"],
+                parent=one.get("parent_id") or "",
+                name=one["name"],
+                service=one["service"],
+                start_ns=one["start_ns"],
+                end_ns=one["end_ns"],
+                failed=one.get("status") == "error",
+            )
         )
-        for one in found["spans"]
-    ]
+        todo += node["children"]
+    return spans

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 from rich.text import Text
 from rich.tree import Tree
@@ -37,6 +38,7 @@ def as_tree(title: str, spans: Iterable[Span]) -> Tree:
     """Return a trace as a tree: each span under its cause, by time, with when and how long.
 
     A span whose parent is not there stands at the top: a part of a trace is still worth seeing.
+    Spans of one name that follow each other and hold nothing stand on one line.
     """
     every = sorted(spans, key=lambda span: (span.start_ns, span.end_ns))
     root = Tree(Text(title, style="bold"))
@@ -50,18 +52,32 @@ def as_tree(title: str, spans: Iterable[Span]) -> Tree:
             span
         )
     began = every[0].start_ns
-    todo = [(root, span) for span in reversed(children[""])]
+    todo = [(root, run) for run in reversed(_runs(children[""], children))]
     while todo:
-        above, span = todo.pop()
-        here = above.add(_line(span, began))
-        todo += [(here, below) for below in reversed(children[span.id])]
+        above, run = todo.pop()
+        here = above.add(_line(run, began))
+        todo += [(here, below) for below in reversed(_runs(children[run[0].id], children))]
     return root
 
 
-def _line(span: Span, began: int) -> Text:
+def _runs(siblings: list[Span], children: Mapping[str, list[Span]]) -> list[list[Span]]:
+    """Return siblings in runs that can stand on one line."""
+
+    def kind(span: Span) -> tuple[str, ...]:
+        own = (span.id,) if children.get(span.id) or span.failed else ()
+        return (span.name, span.service, *own)
+
+    return [list(run) for _, run in groupby(siblings, kind)]
+
+
+def _line(run: list[Span], began: int) -> Text:
+    first = run[0]
     line = Text()
-    line.append(f"{(span.start_ns - began) / 1e6:8.1f} ms ", style="dim")
-    line.append(span.name, style="bold red" if span.failed else "")
-    line.append(f"  {span.service}", style="cyan")
-    line.append(f"  {(span.end_ns - span.start_ns) / 1e6:.1f} ms", style="green")
+    line.append(f"{(first.start_ns - began) / 1e6:8.1f} ms ", style="dim")
+    line.append(first.name, style="bold red" if first.failed else "")
+    if len(run) > 1:
+        line.append(f" ×{len(run)}")
+    line.append(f"  {first.service}", style="cyan")
+    took = sum(span.end_ns - span.start_ns for span in run) / 1e6
+    line.append(f"  {took:.1f} ms", style="green")
     return line

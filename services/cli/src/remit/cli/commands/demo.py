@@ -15,6 +15,8 @@ from remit.cli.demo.hops import Stage
 from remit.cli.demo.run import Demo, DemoOptions, Mishap
 from remit.cli.fleet import SERVICES
 
+_FILE_WIDTH = 200
+
 
 def command(
     data: Annotated[
@@ -37,7 +39,10 @@ def command(
 ) -> None:
     """Show a comment on a local GitHub become a pull request, and check all of it."""
     mishaps = [*map(_killing, kill or []), *(Mishap(_stage(one)) for one in flush_valkey or [])]
-    console = Console(soft_wrap=True)
+    console = Console()
+    if not console.is_terminal:
+        # Nobody wraps what goes to a file.
+        console = Console(width=_FILE_WIDTH)
     with ExitStack() as stack:
         if data is None:
             made = stack.enter_context(tempfile.TemporaryDirectory(prefix="remit-demo-"))

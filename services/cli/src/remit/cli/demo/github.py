@@ -17,6 +17,7 @@ from remit.cli.supervisor import Program
 HOST = "127.0.0.1"
 _ANSWER_WITHIN = 10.0
 _LOOK_EVERY = 0.05
+_BAD_REQUEST = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class LocalGitHub:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self._hook: int | None = None
         self._client = httpx.AsyncClient(
             base_url=url, timeout=_ANSWER_WITHIN, headers={"User-Agent": "remit-demo"}
         )
@@ -126,11 +128,28 @@ class LocalGitHub:
 
     async def deliver_to(self, url: str, secret: str) -> None:
         """Send signed webhooks to ``url`` from now on."""
-        await self._make(
+        made = await self._make(
             f"repos/{story.FULL_NAME}/hooks",
             config={"url": url, "content_type": "json", "secret": secret},
             events=["issues", "issue_comment", "pull_request"],
         )
+        self._hook = made["id"]
+
+    async def deliver_again(self) -> list[str]:
+        """Send again what nobody took, as the provider's API lets its users; return the events.
+
+        A provider does not do so by itself: what is delivered while the receiver is away comes
+        again only if somebody asks for it.
+        """
+        if self._hook is None:
+            return []
+        attempts = await self._get(f"hooks/{self._hook}/deliveries?per_page=100", by=story.OWNER)
+        taken = {one["guid"] for one in attempts if one["status_code"] < _BAD_REQUEST}
+        lost = {one["guid"]: one for one in attempts if one["guid"] not in taken}
+        for one in lost.values():
+            path = f"hooks/{self._hook}/deliveries/{one['id']}/attempts"
+            await self._as(story.OWNER, path)
+        return [one["event"] for one in lost.values()]
 
     async def comment(self, login: str, issue: int, text: str) -> None:
         """Write a comment in somebody's name."""
@@ -177,8 +196,8 @@ class LocalGitHub:
         url = f"/_emulator/as/{login}/repos/{story.FULL_NAME}/{path}"
         (await self._client.post(url, json=wanted)).raise_for_status()
 
-    async def _get(self, path: str) -> Any:
-        url = f"/_emulator/as/{story.PERSON}/repos/{story.FULL_NAME}/{path}"
+    async def _get(self, path: str, *, by: str = story.PERSON) -> Any:
+        url = f"/_emulator/as/{by}/repos/{story.FULL_NAME}/{path}"
         answer = await self._client.get(url)
         answer.raise_for_status()
         return answer.json()

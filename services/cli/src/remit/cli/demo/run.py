@@ -187,6 +187,8 @@ class Demo:
         evidence = Evidence()
         while not self._stopping.is_set():
             try:
+                for event in await places.github.deliver_again():
+                    self._hop(datetime.now(UTC), "demo", f"{event} was not taken: sent again")
                 evidence = await gather(places, issue=ISSUE)
             except (BusError, httpx.HTTPError) as away:
                 self._hop(datetime.now(UTC), "demo", f"cannot look just now: {away}")
