@@ -115,7 +115,12 @@ def test_a_schema_that_is_none_is_refused() -> None:
 
 
 @pytest.mark.parametrize("reference", ["https://evil.example/schema.json", "file:///etc/passwd"])
-def test_a_schema_never_makes_the_harness_fetch_another(reference: str) -> None:
+def test_a_schema_never_makes_the_harness_fetch_another(
+    reference: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: list[object] = []
+    monkeypatch.setattr("urllib.request.urlopen", lambda request, *_: fetched.append(request))
     check = argument_check("t", {"properties": {"a": {"$ref": reference}}})
     with pytest.raises(InvalidArgumentsError, match="its schema refers to"):
         check({"a": 1})
+    assert fetched == []

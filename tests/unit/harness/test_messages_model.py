@@ -305,6 +305,13 @@ async def test_an_answer_that_nobody_wants_any_more_is_let_go_of() -> None:
     assert wire.closed
 
 
+async def test_a_text_that_utf_8_cannot_carry_is_sent_all_the_same() -> None:
+    wire = streaming(ANSWER)
+    await answer_of(model_on(wire), user("half a pair: \ud83d"))
+    assert wire.body()["messages"][0]["content"][0]["text"] == "half a pair: \ud83d"
+    assert wire.requests[0].headers["content-type"] == "application/json"
+
+
 async def test_a_key_that_is_not_set_is_not_sent() -> None:
     wire = streaming(ANSWER)
     model = MessagesModel(

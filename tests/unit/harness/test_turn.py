@@ -121,6 +121,7 @@ async def test_later_turns_add_only_what_is_new(tmp_path: Path) -> None:
     await bench.prompt()
     before = len(bench.event_types())
     assert bench.event_types().count("system/message") == 1
+    assert bench.event_types().count("user/message") == 3
     assert bench.event_types().count("request/header") == 1
     assert bench.event_types().count("session/title") == 1
     await bench.session.put_in_force(PRESETS["read-only"])

@@ -63,7 +63,7 @@ class LogWriter:
             LogWriteError: The disk did not take it.
         """
         try:
-            os.fdatasync(self._file)
+            os.fsync(self._file)
         except OSError as error:
             raise LogWriteError(self._path, error.strerror or str(error)) from error
 

@@ -29,11 +29,18 @@ from remit.harness.tools.errors import (
     UnknownToolError,
 )
 from remit.harness.tools.registry import ToolView
-from remit.harness.tools.tool import Tool, ToolOutput
+from remit.harness.tools.tool import Effect, Tool, ToolOutput
 
 _logger = logging.getLogger(__name__)
 
 _BESIDE_EACH_OTHER = 10
+
+_DOES: dict[Effect, str] = {
+    "read": "looks at something",
+    "write": "changes files",
+    "execute": "runs a command",
+    "external": "acts outside the session",
+}
 
 _DENIALS: dict[ApprovalOutcome, str] = {
     "rejected": "the call was not allowed; do something else, or say what you need",
@@ -162,7 +169,10 @@ async def _permit(session: Session, call: ToolCallBlock, tool: Tool, arguments: 
     request = session.services.new_id()
     await session.note(
         ApprovalAsked(
-            id=request, tool_name=tool.name, call_id=call.id, reason=f"{tool.effect} needs a word"
+            id=request,
+            tool_name=tool.name,
+            call_id=call.id,
+            reason=f"{session.rules.preset} asks before a tool {_DOES[tool.effect]}",
         )
     )
     outcome: ApprovalOutcome = "cancelled"

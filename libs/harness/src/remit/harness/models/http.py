@@ -56,8 +56,13 @@ async def post_events(
     request = client.build_request(
         "POST",
         url,
-        json=body,
-        headers={"accept": "text/event-stream", **headers},
+        # Escaped to ASCII, because a text may hold a lone surrogate, which UTF-8 cannot carry.
+        content=json.dumps(body).encode("ascii"),
+        headers={
+            "accept": "text/event-stream",
+            "content-type": "application/json",
+            **headers,
+        },
         timeout=limits.timeout(),
     )
     try:
