@@ -9,12 +9,13 @@ import os
 import platform
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from nats.aio.msg import Msg
 
 from bench import chain, flows
-from bench.figures import Flow, Idle, flow_table, idle_table
+from bench.figures import Flow, flow_table, idle_table
 from bench.load import Meter, measure
 from bench.processes import Program, python, running
 from remit.bus.message import Message
@@ -66,17 +67,19 @@ async def main(arguments: argparse.Namespace) -> int:
             await bus.close()
             pour, drip = arguments.pour, arguments.drip
             bare = await bare_chain(server.url, folder, pour=pour, drip=drip)
-            async with flows.deployment(
-                server.url, valkey.url, folder, trace_sample=arguments.trace_sample
-            ) as deployment:
-                idle: list[Idle] = deployment.idle()
+            bench = flows.Bench(server.url, valkey.url, folder)
+            await bench.apply_policy()
+            idle = await bench.idle()
+            async with bench.deployment() as deployment:
                 measured = [
                     await deployment.measure(flow, pour=pour, drip=drip) for flow in flows.FLOWS
                 ]
+            async with bench.deployment(watched=True) as deployment:
+                watched = replace(flows.FLOWS[0], name=flows.WATCHED)
+                measured.append(await deployment.measure(watched, pour=pour, drip=drip))
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}"
     sys.stdout.write(
-        f"\n{machine}, file storage, {pour} poured in, {drip} one at a time, "
-        f"traces kept: {arguments.trace_sample:g}\n\n"
+        f"\n{machine}, file storage, {pour} poured in, {drip} one at a time\n\n"
         f"{flow_table(bare, measured)}\n\n{idle_table(idle)}\n"
     )
     if arguments.json:
@@ -90,7 +93,6 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--pour", type=int, default=3000, help="how many are poured in together")
     parser.add_argument("--drip", type=int, default=200, help="how many one at a time")
-    parser.add_argument("--trace-sample", type=float, default=1.0, help="share of traces kept")
     parser.add_argument("--json", type=Path, help="also write the throughput ratios there")
     return parser.parse_args()
 

@@ -42,7 +42,7 @@ class Idle:
 
 def flow_table(chain: Flow, flows: Sequence[Flow]) -> str:
     """Return the flows beside the bare chain, with their ratios to it."""
-    head = f"{'':44}{'per s':>8}{'ratio':>8}{'p50 ms':>9}{'p99 ms':>9}{'p50 ratio':>11}"
+    head = f"{'':56}{'per s':>8}{'ratio':>8}{'p50 ms':>9}{'p99 ms':>9}{'p50 ratio':>11}"
     rows = [head, _row(chain, chain)]
     rows.extend(_row(flow, chain) for flow in flows)
     return "\n".join(rows)
@@ -51,13 +51,13 @@ def flow_table(chain: Flow, flows: Sequence[Flow]) -> str:
 def _row(flow: Flow, chain: Flow) -> str:
     p50, p99 = flow.percentile(0.5), flow.percentile(0.99)
     return (
-        f"{flow.name:44}{flow.per_second:8.0f}{flow.per_second / chain.per_second:8.2f}"
+        f"{flow.name:56}{flow.per_second:8.0f}{flow.per_second / chain.per_second:8.2f}"
         f"{p50 * 1000:9.1f}{p99 * 1000:9.1f}{p50 / chain.percentile(0.5):11.1f}"
     )
 
 
 def idle_table(services: Sequence[Idle]) -> str:
     """Return what each idle service takes."""
-    rows = [f"{'idle service':44}{'MB':>8}{'ready s':>9}"]
-    rows.extend(f"{one.name:44}{one.megabytes:8.0f}{one.seconds:9.1f}" for one in services)
+    rows = [f"{'idle service':56}{'MB':>8}{'ready s':>9}"]
+    rows.extend(f"{one.name:56}{one.megabytes:8.0f}{one.seconds:9.1f}" for one in services)
     return "\n".join(rows)

@@ -71,6 +71,8 @@ def _ticket_ended(message: Msg) -> bool:
     return b'"ticket_ended"' in message.data
 
 
+WATCHED = "not admitted, the panel reading and every trace kept"
+
 FLOWS = (
     Kind("not admitted: Trigger to Disposition", STRANGER, ASKS_FOR_WORK),
     Kind("ignored by the assessor: Trigger to Disposition", ALLOWED, "good morning"),
@@ -80,7 +82,7 @@ FLOWS = (
         ALLOWED,
         ASKS_FOR_WORK,
         ends="ticket.*",
-        share=0.2,
+        share=0.05,
         is_end=_ticket_ended,
     ),
 )
@@ -89,22 +91,18 @@ FLOWS = (
 class Deployment:
     """The services, running."""
 
-    def __init__(self, url: str, programs: list[Program]) -> None:
+    def __init__(self, url: str, label: str) -> None:
         self._url = url
-        self._programs = programs
+        self._label = label
         self._runs = 0
-
-    def idle(self) -> list[Idle]:
-        """Return what each service takes before it has done anything."""
-        return [program.idle() for program in self._programs]
 
     async def measure(self, kind: Kind, *, pour: int, drip: int) -> Flow:
         """Measure one kind of work."""
         self._runs += 1
-        run = self._runs
+        run = f"{self._label}{self._runs}"
 
         def make(number: int) -> tuple[str, Message]:
-            trigger = _trigger(kind, f"r{run}n{number}")
+            trigger = _trigger(kind, f"{run}n{number}")
             return trigger.threads[0], message_of(trigger, id=trigger.id, source="bench")
 
         def key_of(message: Msg) -> str | None:
@@ -125,49 +123,71 @@ class Deployment:
             )
 
 
-@asynccontextmanager
-async def deployment(
-    nats_url: str, redis_url: str, folder: Path, *, trace_sample: float
-) -> AsyncIterator[Deployment]:
-    """Run every service as its own process, with an agent that only reports."""
-    sources = folder / "sources.yaml"
-    sources.write_text(f"sources:\n  {SOURCE}:\n    kind: console\n    open: true\n")
-    executor = folder / "executor.yaml"
-    script = folder / "script.yaml"
-    script.write_text(SCRIPT)
-    executor.write_text(AGENT.format(script=script, home=folder / "agent"))
-    await _apply_policy(nats_url)
-    common = {
-        "REMIT_NATS_URL": nats_url,
-        "REMIT_REDIS_URL": redis_url,
-        "REMIT_SOURCES_FILE": str(sources),
-        "REMIT_EXECUTOR_FILE": str(executor),
-        "REMIT_WORK_ROOT": str(folder / "work"),
-        "REMIT_PANEL_OPEN": "true",
-        "REMIT_DATA_DIR": str(folder / "panel"),
-        "REMIT_TRACE_SAMPLE": str(trace_sample),
-        "REMIT_LOG_LEVEL": "warning",
-    }
-    panel = await _start("panel", {**common, "REMIT_LOG_LEVEL": "info"}, folder)
-    await panel.until_ready()
-    common["REMIT_PANEL_URL"] = f"http://127.0.0.1:{panel.port}"
-    common["REMIT_LOG_LEVEL"] = "info"
-    others = [await _start(name, common, folder) for name in SERVICES if name != "panel"]
-    async with running([panel, *others]) as programs:
-        yield Deployment(nats_url, list(programs))
+class Bench:
+    """Starts services as a deployment would, over given servers.
 
+    Args:
+        nats_url: The bus.
+        redis_url: Leases.
+        folder: Where documents, directories and logs go.
+    """
 
-async def _start(name: str, environment: dict[str, str], folder: Path) -> Program:
-    return await Program.start(name, python(f"remit.{name}"), environment, folder / f"{name}.log")
+    def __init__(self, nats_url: str, redis_url: str, folder: Path) -> None:
+        self._url = nats_url
+        self._folder = folder
+        sources = folder / "sources.yaml"
+        sources.write_text(f"sources:\n  {SOURCE}:\n    kind: console\n    open: true\n")
+        script = folder / "script.yaml"
+        script.write_text(SCRIPT)
+        executor = folder / "executor.yaml"
+        executor.write_text(AGENT.format(script=script, home=folder / "agent"))
+        self._environment = {
+            "REMIT_NATS_URL": nats_url,
+            "REMIT_REDIS_URL": redis_url,
+            "REMIT_SOURCES_FILE": str(sources),
+            "REMIT_EXECUTOR_FILE": str(executor),
+            "REMIT_WORK_ROOT": str(folder / "work"),
+            "REMIT_PANEL_OPEN": "true",
+            "REMIT_DATA_DIR": str(folder / "panel"),
+        }
 
+    async def apply_policy(self) -> None:
+        """Bring the benchmark's Policy into force."""
+        bus = await NatsBus.connect(self._url, name="bench")
+        document = PolicyInForce(
+            policy=POLICY, text="", applied_at=datetime.now(UTC), applied_by="bench"
+        )
+        await bus.publish(message_of(document, id=POLICY.version, source="bench"))
+        await bus.close()
 
-async def _apply_policy(nats_url: str) -> None:
-    bus = await NatsBus.connect(nats_url, name="bench")
-    document = PolicyInForce(
-        policy=POLICY, text="", applied_at=datetime.now(UTC), applied_by="bench"
-    )
-    await bus.publish(message_of(document, id=POLICY.version, source="bench"))
-    await bus.close()
+    async def idle(self) -> list[Idle]:
+        """Start every service by itself, and return what it takes."""
+        found: list[Idle] = []
+        for name in SERVICES:
+            program = await self._start(name)
+            async with running([program]):
+                found.append(program.idle())
+        return found
+
+    @asynccontextmanager
+    async def deployment(self, *, watched: bool = False) -> AsyncIterator[Deployment]:
+        """Run the services; ``watched`` adds the panel, which reads along and takes all traces."""
+        programs: list[Program] = []
+        extra: dict[str, str] = {}
+        if watched:
+            panel = await self._start("panel")
+            programs.append(panel)
+            await panel.until_ready()
+            extra["REMIT_PANEL_URL"] = f"http://127.0.0.1:{panel.port}"
+        programs += [await self._start(name, **extra) for name in SERVICES if name != "panel"]
+        async with running(programs):
+            yield Deployment(self._url, "watched" if watched else "plain")
+
+    async def _start(self, name: str, **extra: str) -> Program:
+        log = self._folder / f"{name}.log"
+        return await Program.start(
+            name, python(f"remit.{name}"), {**self._environment, **extra}, log
+        )
 
 
 def _trigger(kind: Kind, name: str) -> Trigger:

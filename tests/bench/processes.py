@@ -45,6 +45,8 @@ class Program:
         Raises:
             RuntimeError: It ended, or took too long.
         """
+        if self.ready_after:
+            return
         while time.perf_counter() - self._started < READY_WITHIN:
             if self._says_ready():
                 self.ready_after = time.perf_counter() - self._started
