@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 from remit.bus.errors import TokenError
 
@@ -30,6 +31,7 @@ _ESCAPE = re.compile(rb"=([0-9A-F]{2})")
 _CUT_ESCAPE = re.compile(r"=[0-9A-F]?\Z")
 
 
+@lru_cache(maxsize=8192)
 def encode(text: str) -> str:
     """Turn any text into one token that is safe in a subject.
 

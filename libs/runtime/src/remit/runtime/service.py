@@ -8,6 +8,7 @@ back what is in hand, flush, close, exit; a second signal leaves at once (field 
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -180,6 +181,7 @@ class Service:
         self.health.beats.update({part.name: part.progressing for part in assembly.parts})
         running = {asyncio.create_task(part.run(), name=part.name) for part in assembly.parts}
         stopping = asyncio.create_task(self._stop.wait(), name="stop")
+        _spare_the_collector()
         self.health.starting = ""
         self._log.info("ready")
         await asyncio.wait({*running, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -246,6 +248,17 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Leave signals alone."""
         yield
+
+
+def _spare_the_collector() -> None:
+    """Keep the garbage collector from walking what stays: a sixth of a busy service's time.
+
+    What was made by now lives as long as the process; most of what a message makes is gone by
+    its last reference, and cycles are rare enough to be looked for seldom.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def _listen(host: str, port: int) -> socket.socket:

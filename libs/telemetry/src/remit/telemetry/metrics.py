@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Protocol
 
 from opentelemetry import metrics
 from opentelemetry.metrics import Counter, Histogram, UpDownCounter
@@ -13,17 +14,31 @@ from opentelemetry.sdk.resources import Resource
 from remit.telemetry import names
 
 
-def install(*, service: str, instance: str, version: str, endpoint: str | None) -> MeterProvider:
-    """Send the metrics of this process to ``endpoint`` by OTLP over HTTP.
+class Metering(Protocol):
+    """What a process does with its metrics."""
 
-    Without an endpoint they are kept in the process only.
-    """
-    readers = []
-    if endpoint is not None:
-        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+    def shutdown(self) -> None:
+        """Send what is left and stop."""
+        ...
 
-        exporter = OTLPMetricExporter(endpoint=f"{endpoint.rstrip('/')}/v1/metrics")
-        readers.append(PeriodicExportingMetricReader(exporter))
+
+class _NoMetering:
+    """Nobody wants metrics, so none are kept."""
+
+    def shutdown(self) -> None:
+        """There is nothing to send."""
+
+
+def install(*, service: str, instance: str, version: str, endpoint: str | None) -> Metering:
+    """Send the metrics of this process to ``endpoint`` by OTLP over HTTP, if there is one."""
+    if endpoint is None:
+        metrics.set_meter_provider(metrics.NoOpMeterProvider())
+        return _NoMetering()
+    # Only a process that sends metrics pays for the exporter.
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+
+    exporter = OTLPMetricExporter(endpoint=f"{endpoint.rstrip('/')}/v1/metrics")
+    reader = PeriodicExportingMetricReader(exporter)
     resource = Resource.create(
         {
             names.SERVICE_NAME: service,
@@ -31,7 +46,7 @@ def install(*, service: str, instance: str, version: str, endpoint: str | None) 
             names.SERVICE_VERSION: version,
         }
     )
-    provider = MeterProvider(resource=resource, metric_readers=readers)
+    provider = MeterProvider(resource=resource, metric_readers=[reader])
     metrics.set_meter_provider(provider)
     return provider
 
