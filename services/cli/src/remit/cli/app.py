@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from remit.cli.commands import admin, demo, policy, up
+from remit.cli.commands import admin, ask, demo, dev, policy, show, up
 
 app = typer.Typer(
     name="remit",
@@ -18,8 +18,13 @@ app = typer.Typer(
 )
 app.command(name="up")(up.command)
 app.command(name="demo")(demo.command)
+app.command(name="ask")(ask.command)
+app.command(name="status")(show.status)
+app.add_typer(show.trigger_app, name="trigger")
+app.add_typer(show.ticket_app, name="ticket")
 app.add_typer(policy.app, name="policy")
 app.add_typer(admin.app, name="admin")
+app.add_typer(dev.app, name="dev")
 
 
 def _show_version(wanted: bool) -> None:

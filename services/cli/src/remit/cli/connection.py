@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,7 +11,11 @@ from pathlib import Path
 
 from remit.bus.nats import NatsBus
 from remit.cli.layout import DataFolder, DataFolderInvalid
+from remit.cli.panel_client import PanelClient, panel_at
 from remit.runtime.settings import ServiceSettings
+
+PANEL_TOKEN = "REMIT_PANEL_TOKEN_FILE"  # noqa: S105 - the name of a variable
+"""Names the file with the token that the panel wants."""
 
 
 class NothingRuns(Exception):
@@ -26,6 +31,18 @@ class NothingRuns(Exception):
             "or set REMIT_NATS_URL and REMIT_PANEL_URL"
         )
         self.folder = folder
+
+
+class TokenMissing(Exception):
+    """The panel's token cannot be read.
+
+    Attributes:
+        path: Where it should be.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"the panel's token at {path} cannot be read ({reason}): set {PANEL_TOKEN}")
+        self.path = path
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +93,26 @@ def settings_for(folder: DataFolder) -> ServiceSettings:
         return settings
     found = running(folder)
     return settings.model_copy(update={"nats_url": found.nats_url, "panel_url": found.panel_url})
+
+
+@asynccontextmanager
+async def panel_of(folder: DataFolder) -> AsyncIterator[PanelClient]:
+    """Yield the panel of the environment, else that of the deployment in ``folder``.
+
+    Raises:
+        NothingRuns: Neither says where it is.
+        TokenMissing: Its token is not where it should be.
+    """
+    settings = ServiceSettings()
+    url = settings.panel_url or running(folder).panel_url
+    given = os.environ.get(PANEL_TOKEN)
+    path = Path(given) if given else folder.secrets / "panel-token"
+    try:
+        token = path.read_text().strip()
+    except OSError as error:
+        raise TokenMissing(path, str(error.strerror)) from error
+    async with panel_at(url, token) as panel:
+        yield panel
 
 
 @asynccontextmanager

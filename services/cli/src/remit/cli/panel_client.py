@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -41,8 +42,20 @@ class PanelClient:
         Raises:
             PanelProblem: There is none, or no panel.
         """
+        return await self._ask("GET", path)
+
+    async def say(self, conversation: str, text: str) -> str:
+        """Say something in a conversation of the console; return the Trigger that it becomes.
+
+        Raises:
+            PanelProblem: It was not taken.
+        """
+        said = await self._ask("POST", f"console/{quote(conversation, safe='')}", {"text": text})
+        return str(said["trigger"])
+
+    async def _ask(self, method: str, path: str, body: object = None) -> Mapping[str, Any]:
         try:
-            answer = await self._client.get(f"/api/{path}")
+            answer = await self._client.request(method, f"/api/{path}", json=body)
         except httpx.TransportError as error:
             where = self._client.base_url
             raise PanelProblem(0, f"the panel at {where} does not answer: {error}") from error

@@ -11,10 +11,11 @@ import typer
 from pydantic import ValidationError
 
 from remit.bus.errors import BusError
-from remit.cli.connection import NothingRuns
+from remit.cli.connection import NothingRuns, TokenMissing
 from remit.cli.embedded import DataFolderBusy, ServerFailed
 from remit.cli.fleet import ServiceMissing
 from remit.cli.layout import DEFAULT, DataFolder, DataFolderInvalid
+from remit.cli.panel_client import PanelProblem
 from remit.cli.policy_apply import PolicyOvertaken
 from remit.cli.policy_file import PolicyFileInvalid
 
@@ -30,10 +31,12 @@ EXPECTED = (
     DataFolderBusy,
     DataFolderInvalid,
     NothingRuns,
+    PanelProblem,
     PolicyFileInvalid,
     PolicyOvertaken,
     ServerFailed,
     ServiceMissing,
+    TokenMissing,
 )
 """What can go wrong and says itself what to do; anything else is a fault of ours, with its trace."""
 
