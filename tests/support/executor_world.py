@@ -237,6 +237,10 @@ class ExecutorWorld:
 
         await eventually(look)
 
+    async def left(self) -> None:
+        """Wait until no host hosts anything."""
+        await until(lambda: not any(host.hosting._hosting for host in self.hosts))
+
     async def reports(self, ticket: TicketId) -> list[Report]:
         """Return every Report that a Ticket ever took, in order."""
         return [

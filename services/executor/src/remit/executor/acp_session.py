@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +108,11 @@ class _Callbacks:
 
 
 class Link:
-    """The conversation with one process of an agent."""
+    """The conversation with one process of an agent.
+
+    Attributes:
+        broken: The process closed its end.
+    """
 
     def __init__(
         self,
@@ -123,47 +128,53 @@ class Link:
         self._capabilities = capabilities
         self._end = end
         self._log = logger("remit.executor.agent").bind(agent=command.name)
+        self.broken = False
 
     async def open(self, opening: Opening) -> Session:
         """Open a session; see `remit.executor.agents.Agents.open`."""
-        servers: list[Any] = [
-            schema.HttpMcpServer(type="http", name="remit", url=opening.tools_url, headers=[])
-        ]
-        directory = str(opening.directory)
-        meta: dict[str, Any] = {META_VARIABLES: opening.variables}
-        if opening.session is not None and self._capabilities.load_session:
-            talk = self._callbacks.talks[opening.session] = _Talk(loading=True)
-            try:
-                await self._connection.load_session(
-                    cwd=directory, session_id=opening.session, mcp_servers=servers, **meta
-                )
-                return self._session(opening.session, talk)
-            except acp.RequestError as error:
-                self._callbacks.talks.pop(opening.session, None)
-                self._log.warning(
-                    "a session cannot be loaded", session=opening.session, reason=str(error)
-                )
-            except ConnectionError as error:
-                raise self._failed(Trouble.DIED, error) from error
         try:
-            opened = await self._connection.new_session(cwd=directory, mcp_servers=servers, **meta)
+            async with asyncio.timeout(self._command.start_limit):
+                return await self._load(opening) or await self._new(opening)
         except acp.RequestError as error:
-            raise self._failed(Trouble.UNUSABLE, error) from error
+            raise self._failed(Trouble.UNUSABLE, str(error)) from error
         except ConnectionError as error:
-            raise self._failed(Trouble.DIED, error) from error
-        talk = self._callbacks.talks[opened.session_id] = _Talk()
-        return self._session(opened.session_id, talk)
+            raise self._died(error) from error
+        except TimeoutError as error:
+            self.broken = True
+            detail = f"no session within {self._command.start_limit:g} s"
+            raise self._failed(Trouble.UNUSABLE, detail) from error
 
-    async def close(self) -> None:
-        """End the conversation; what is under way fails."""
-        await self._connection.close()
-
-    def _session(self, session: str, talk: _Talk) -> Session:
+    async def _load(self, opening: Opening) -> Session | None:
+        """Load the session that is asked for; None where the agent cannot."""
+        session = opening.session
+        if session is None or not self._capabilities.load_session:
+            return None
+        talk = self._callbacks.talks[session] = _Talk(loading=True)
+        try:
+            await self._connection.load_session(session_id=session, **_arguments(opening))
+        except acp.RequestError as error:
+            self._callbacks.talks.pop(session, None)
+            self._log.warning("a session cannot be loaded", session=session, reason=str(error))
+            return None
         talk.loading = False
         return Session(session, talk, self)
 
-    def _failed(self, trouble: Trouble, error: Exception) -> AgentFailed:
-        return AgentFailed(self._command.name, trouble, str(error))
+    async def _new(self, opening: Opening) -> Session:
+        opened = await self._connection.new_session(**_arguments(opening))
+        talk = self._callbacks.talks[opened.session_id] = _Talk()
+        return Session(opened.session_id, talk, self)
+
+    async def close(self) -> None:
+        """End the conversation; what is under way fails."""
+        self.broken = True
+        await _close(self._connection)
+
+    def _died(self, error: ConnectionError) -> AgentFailed:
+        self.broken = True
+        return self._failed(Trouble.DIED, str(error))
+
+    def _failed(self, trouble: Trouble, detail: str) -> AgentFailed:
+        return AgentFailed(self._command.name, trouble, detail)
 
     # -- for its sessions ---------------------------------------------------------------
 
@@ -177,9 +188,9 @@ class Link:
             await self._stop(session, request)
             raise
         except acp.RequestError as error:
-            raise self._failed(Trouble.UNUSABLE, error) from error
+            raise self._failed(Trouble.UNUSABLE, str(error)) from error
         except ConnectionError as error:
-            raise self._failed(Trouble.DIED, error) from error
+            raise self._died(error) from error
         return TurnEnd(response.stop_reason)
 
     async def _stop(self, session: str, request: asyncio.Future[Any]) -> None:
@@ -234,6 +245,21 @@ class Session:
         await self._link.close_session(self.id)
 
 
+def _arguments(opening: Opening) -> dict[str, Any]:
+    tools = schema.HttpMcpServer(type="http", name="remit", url=opening.tools_url, headers=[])
+    return {
+        "cwd": str(opening.directory),
+        "mcp_servers": [tools],
+        META_VARIABLES: opening.variables,
+    }
+
+
+async def _close(connection: acp.ClientSideConnection) -> None:
+    # Closing reports what had failed before, such as a pipe that nobody reads any more.
+    with suppress(ConnectionError):
+        await connection.close()
+
+
 async def connect(command: AgentCommand, process: asyncio.subprocess.Process, end: End) -> Link:
     """Greet an agent on the pipes of its process.
 
@@ -256,18 +282,18 @@ async def connect(command: AgentCommand, process: asyncio.subprocess.Process, en
             client_info=schema.Implementation(name="remit", version="1"),
         )
     except (acp.RequestError, ConnectionError) as error:
-        await connection.close()
+        await _close(connection)
         raise AgentFailed(command.name, Trouble.CANNOT_START, str(error)) from error
     except BaseException:
-        await connection.close()
+        await _close(connection)
         raise
     capabilities = greeted.agent_capabilities or schema.AgentCapabilities()
     if greeted.protocol_version != acp.PROTOCOL_VERSION:
-        await connection.close()
+        await _close(connection)
         detail = f"it speaks version {greeted.protocol_version} of the protocol, not 1"
         raise AgentFailed(command.name, Trouble.UNUSABLE, detail)
     if not (capabilities.mcp_capabilities and capabilities.mcp_capabilities.http):
-        await connection.close()
+        await _close(connection)
         detail = "it takes no MCP servers over HTTP, so it cannot report"
         raise AgentFailed(command.name, Trouble.UNUSABLE, detail)
     log.info("agent ready", load=bool(capabilities.load_session), pid=process.pid)

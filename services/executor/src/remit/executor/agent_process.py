@@ -99,11 +99,14 @@ class AgentProcesses:
 
     async def _running(self) -> AgentProcess:
         async with self._starting:
-            if self._process is not None and not self._process.ended:
-                return self._process
+            if self._process is not None:
+                if self._process.usable:
+                    return self._process
+                # It may have closed its pipes only: two of one agent would share its sessions.
+                await self._process.end()
+                self._process = None
             await self._wait_for_next_start()
             self._started_at = self._now()
-            self._process = None
             self._process = await start(self._command)
             return self._process
 
@@ -141,6 +144,11 @@ class AgentProcess:
         if self._link is None:
             raise AgentFailed(self._command.name, Trouble.CANNOT_START, "it was not greeted yet")
         return self._link
+
+    @property
+    def usable(self) -> bool:
+        """Whether it runs and listens."""
+        return not self.ended and self._link is not None and not self._link.broken
 
     async def greet(self, acp_session: ModuleType) -> None:
         """Begin the conversation.
@@ -185,6 +193,8 @@ class AgentProcess:
         else:
             self.ended = True
             self._log.warning("agent died", status=status)
+            if self._link is not None:
+                await self._link.close()
 
     async def _log_errors(self) -> None:
         if self._process.stderr is None:

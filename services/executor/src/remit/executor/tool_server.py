@@ -11,7 +11,8 @@ import asyncio
 import importlib
 import socket
 from collections.abc import Callable
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -21,10 +22,7 @@ from remit.executor.product_tools import ProductTools
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from starlette.types import ASGIApp
-
 _HOST = "127.0.0.1"
-_START_LIMIT = 30.0
 
 
 class ToolServer:
@@ -38,7 +36,8 @@ class ToolServer:
         self._new_token = new_token
         self._sessions: dict[str, ProductTools] = {}
         self._starting = asyncio.Lock()
-        self._stack = AsyncExitStack()
+        self._stopping = asyncio.Event()
+        self._serving: asyncio.Task[None] | None = None
         self._port = 0
 
     @contextmanager
@@ -60,8 +59,11 @@ class ToolServer:
 
     async def close(self) -> None:
         """Stop serving."""
-        await self._stack.aclose()
-        self._port = 0
+        if self._serving is not None:
+            self._stopping.set()
+            await self._serving
+            self._serving = None
+            self._port = 0
 
     def tools_at(self, path: str) -> ProductTools | None:
         """Return the tools that are served at ``path``."""
@@ -72,18 +74,19 @@ class ToolServer:
         over_mcp = await asyncio.to_thread(importlib.import_module, "remit.executor.tools_over_mcp")
         listener = socket.create_server((_HOST, 0))
         port: int = listener.getsockname()[1]
-        app: ASGIApp = await self._stack.enter_async_context(
-            over_mcp.application(self.tools_at, host=f"{_HOST}:{port}")
+        self._serving = asyncio.create_task(
+            self._serve(over_mcp, listener, port), name="product tools"
         )
-        server = _Server(app)
-        serving = asyncio.create_task(server.serve(sockets=[listener]), name="product tools")
-        self._stack.push_async_callback(_stop, server, serving)
-        async with asyncio.timeout(_START_LIMIT):
-            while not server.started:
-                await asyncio.sleep(0.005)
-                if serving.done():
-                    serving.result()
         return port
+
+    async def _serve(self, over_mcp: ModuleType, listener: socket.socket, port: int) -> None:
+        """Serve until `close`; the listener takes connections from the start."""
+        async with over_mcp.application(self.tools_at, host=f"{_HOST}:{port}") as app:
+            server = _Server(app)
+            serving = asyncio.create_task(server.serve(sockets=[listener]))
+            await self._stopping.wait()
+            server.should_exit = True
+            await serving
 
 
 class _Server(uvicorn.Server):
@@ -100,8 +103,3 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Leave signals alone."""
         yield
-
-
-async def _stop(server: uvicorn.Server, serving: asyncio.Task[None]) -> None:
-    server.should_exit = True
-    await serving
