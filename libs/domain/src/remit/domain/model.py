@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -13,3 +15,7 @@ class Model(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    def but(self, **changes: object) -> Self:
+        """Return a copy with some fields changed; the values are taken as they are."""
+        return self.model_copy(update=changes)
