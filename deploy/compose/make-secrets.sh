@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 umask 077
 mkdir -p secrets
-for name in nats-password panel-token console-token github-webhook-secret; do
+for name in nats-password panel-token panel-otlp-token console-token github-webhook-secret; do
   if [ ! -s "secrets/${name}" ]; then
     python3 -c 'import secrets; print(secrets.token_urlsafe(32), end="")' >"secrets/${name}"
     echo "made secrets/${name}"

@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 from remit.cli.policy_file import read_policy
+from remit.connectors.configuration import read_sources
+from remit.executor.configuration import read_executor_file
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
@@ -103,6 +105,22 @@ def test_every_file_that_is_mounted_is_there_or_made_by_hand() -> None:
 
 def test_the_example_policy_is_a_policy() -> None:
     assert read_policy(ROOT / "deploy/compose/policy.yaml").policy.rules
+
+
+def test_the_executor_document_is_one() -> None:
+    for path in (
+        "deploy/compose/executor.yaml",
+        "services/cli/src/remit/cli/starter/executor.yaml",
+    ):
+        assert read_executor_file(ROOT / path).prepare.credential
+
+
+def test_the_sources_documents_are_ones() -> None:
+    for path in (
+        "deploy/compose/sources.example.yaml",
+        "services/cli/src/remit/cli/starter/sources.yaml",
+    ):
+        assert set(read_sources(ROOT / path)) == {"console"}
 
 
 def test_the_images_are_built_as_they_should_be() -> None:
