@@ -6,7 +6,6 @@ from datetime import timedelta
 
 from remit.bus import subjects
 from remit.bus.clock import ManualClock, SystemClock
-from remit.bus.commit_log import JsonCommitLog
 from remit.bus.memory import MemoryBus
 from remit.bus.message import Delivery
 from remit.bus.ports import Consumer, one_by_one
@@ -20,10 +19,11 @@ from remit.domain.ids import HostName, ThreadKey, TicketId
 from remit.domain.messages import FromAssignment, PolicyInForce
 from remit.domain.policy import Policy
 from remit.domain.rules_assessor import RulesAssessor
-from remit.domain.thread import Thread, ThreadEvent
-from remit.domain.ticket import ExecutorCommand, TakeAssignment, Ticket, TicketEvent
+from remit.domain.thread import Thread
+from remit.domain.ticket import ExecutorCommand, TakeAssignment, Ticket
 from remit.domain.trigger import Trigger
 from remit.eval.run_eval import RunEval
+from remit.runtime.aggregates import thread_log, ticket_log
 from remit.runtime.policy_watch import PolicyWatch
 from remit.runtime.service import Part
 from remit.runtime.wire import message_of
@@ -52,26 +52,8 @@ class MemoryServices:
         self.policy = PolicyWatch(self.bus)
         self._assessor = assessor or RulesAssessor()
         self._said: dict[str, int] = {}
-        self.threads: JsonCommitLog[Thread, ThreadEvent] = JsonCommitLog(
-            self.bus,
-            kind="thread",
-            stream="THREAD",
-            subject_of=subjects.thread,
-            state_type=Thread,
-            event_type=ThreadEvent,
-            source="/test",
-            cache_size=0,
-        )
-        self.tickets: JsonCommitLog[Ticket, TicketEvent] = JsonCommitLog(
-            self.bus,
-            kind="ticket",
-            stream="TICKET",
-            subject_of=subjects.ticket,
-            state_type=Ticket,
-            event_type=TicketEvent,
-            source="/test",
-            cache_size=0,
-        )
+        self.threads = thread_log(self.bus, service="test")
+        self.tickets = ticket_log(self.bus, service="test")
 
     async def apply(self, applied: Policy | None = None) -> None:
         """Bring a Policy into force."""

@@ -7,15 +7,14 @@ from datetime import timedelta
 
 from remit.bus import subjects
 from remit.bus.clock import SystemClock
-from remit.bus.commit_log import JsonCommitLog
 from remit.bus.errors import BusError, BusUnavailable
 from remit.bus.ports import Bus, Consumer, one_by_one
 from remit.bus.worker import Worker
 from remit.coordination import CoordinationUnavailable, Leases
 from remit.domain.rules_assessor import RulesAssessor
-from remit.domain.thread import Thread, ThreadEvent
 from remit.eval.run_eval import RunEval
 from remit.eval.settings import EvalSettings
+from remit.runtime.aggregates import thread_log
 from remit.runtime.connect import connect_bus, connect_leases
 from remit.runtime.policy_watch import PolicyWatch
 from remit.runtime.service import Assembly, main
@@ -36,21 +35,9 @@ async def build(settings: EvalSettings, stack: AsyncExitStack) -> Assembly:
 def assemble(bus: Bus, leases: Leases, policy: PolicyWatch, settings: EvalSettings) -> Assembly:
     """Return the parts of the service."""
     clock = SystemClock()
-    threads: JsonCommitLog[Thread, ThreadEvent] = JsonCommitLog(
-        bus,
-        kind="thread",
-        stream="THREAD",
-        subject_of=subjects.thread,
-        state_type=Thread,
-        event_type=ThreadEvent,
-        source=f"/remit/{NAME}",
-        clock=clock,
-        # Another service commits: a state kept here would only ever be stale.
-        cache_size=0,
-    )
     run_eval = RunEval(
         bus,
-        threads,
+        thread_log(bus, service=NAME, clock=clock),
         policy,
         RulesAssessor(),
         leases,

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
-from remit.bus import subjects
 from remit.bus.clock import SystemClock
-from remit.bus.commit_log import JsonCommitLog
 from remit.bus.errors import BusError
 from remit.bus.ports import Bus, Consumer, Handler, one_by_one
 from remit.bus.relay import Relay
 from remit.bus.worker import Worker
-from remit.domain.thread import Thread, ThreadEvent
-from remit.domain.ticket import Ticket, TicketEvent
+from remit.runtime.aggregates import OWNED, thread_log, ticket_log
 from remit.runtime.connect import connect_bus
 from remit.runtime.policy_watch import PolicyWatch
 from remit.runtime.service import Assembly, main
@@ -41,28 +38,10 @@ async def assemble(bus: Bus, policy: PolicyWatch, settings: TicketSettings) -> A
     """Return the parts of the service on ``bus``, their consumers made."""
     clock = SystemClock()
     dispositions = Dispositions()
-    thread_log: JsonCommitLog[Thread, ThreadEvent] = JsonCommitLog(
-        bus,
-        kind="thread",
-        stream="THREAD",
-        subject_of=subjects.thread,
-        state_type=Thread,
-        event_type=ThreadEvent,
-        source=f"/remit/{NAME}",
-        clock=clock,
-    )
-    ticket_log: JsonCommitLog[Ticket, TicketEvent] = JsonCommitLog(
-        bus,
-        kind="ticket",
-        stream="TICKET",
-        subject_of=subjects.ticket,
-        state_type=Ticket,
-        event_type=TicketEvent,
-        source=f"/remit/{NAME}",
-        clock=clock,
-    )
-    threads = Threads(thread_log, bus, dispositions, clock)
-    tickets = Tickets(ticket_log, bus, dispositions, clock)
+    threads_log = thread_log(bus, service=NAME, clock=clock, keeps=OWNED)
+    tickets_log = ticket_log(bus, service=NAME, clock=clock, keeps=OWNED)
+    threads = Threads(threads_log, bus, dispositions, clock)
+    tickets = Tickets(tickets_log, bus, dispositions, clock)
     tries = settings.eval_tries
     handlers: list[tuple[Consumer, Handler]] = [
         (consumers.ROUTE_TRIGGERS, RouteTriggers(threads, bus, dispositions, policy)),
