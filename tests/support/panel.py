@@ -44,19 +44,20 @@ class PanelUnderTest:
         for projection in projections():
             last = await self.bus.last(projection.stream, projection.subject)
             wanted = last.sequence if last else 0
-            while self.projector.position_of(projection.stream) < wanted:
+            # The projector tells nobody how far it is but who asks.
+            while self.projector.position_of(projection.stream) < wanted:  # noqa: ASYNC110
                 await asyncio.sleep(0)
 
-    async def get(self, path: str, status: int = 200, **params: Any) -> Any:
+    async def get(self, path: str, expect: int = 200, **params: Any) -> Any:
         """Return what the API says."""
-        answer = await self.http.get(path, params=params)
-        assert answer.status_code == status, answer.text
+        answer = await self.http.get(path, params=params or None)
+        assert answer.status_code == expect, answer.text
         return answer.json()
 
-    async def page(self, path: str, status: int = 200, language: str = "en") -> str:
+    async def page(self, path: str, expect: int = 200, language: str = "en") -> str:
         """Return a page."""
         answer = await self.http.get(path, headers={"Accept-Language": language})
-        assert answer.status_code == status, answer.text
+        assert answer.status_code == expect, answer.text
         assert answer.headers["content-type"].startswith("text/html")
         return answer.text
 

@@ -145,13 +145,14 @@ def _evals(happened: Iterable[Entry]) -> Iterable[EvalAnswer]:
                     update={"state": "discarded", "ended_at": entry.at, "reason": entry.text}
                 )
             case "decision_recorded" if running in evals:
+                outcome = detail.get("outcome")
                 evals[running] = evals[running].model_copy(
                     update={
                         "state": "decided",
                         "ended_at": entry.at,
                         "reason": entry.text,
                         "decision": detail.get("decision"),
-                        "outcome": detail.get("outcome"),
+                        "outcome": Outcome(str(outcome)) if outcome else None,
                     }
                 )
             case _:

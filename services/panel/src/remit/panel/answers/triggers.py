@@ -188,7 +188,7 @@ _HAS_DISPOSITION = "EXISTS (SELECT 1 FROM dispositions WHERE trigger = triggers.
 def trigger_lines(db: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> tuple[TriggerLine, ...]:
     """Return rows of the table of Triggers as lists show them."""
     fates: defaultdict[str, list[Fate]] = defaultdict(list)
-    for disposition in dispositions_of(db, [row["id"] for row in rows]):
+    for _, disposition in dispositions_of(db, [row["id"] for row in rows]):
         fates[disposition.trigger].append(
             Fate(
                 kind=disposition.kind,
@@ -217,14 +217,19 @@ def trigger_lines(db: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> tuple[
     )
 
 
-def dispositions_of(db: sqlite3.Connection, triggers: Sequence[str]) -> list[Disposition]:
-    """Return the Dispositions of Triggers, in the order in which they were recorded."""
+def dispositions_of(
+    db: sqlite3.Connection, triggers: Sequence[str]
+) -> list[tuple[datetime, Disposition]]:
+    """Return the Dispositions of Triggers, each with when it was recorded, in that order."""
     marks = ", ".join("?" * len(triggers))
     rows = db.execute(
-        f"SELECT document FROM dispositions WHERE trigger IN ({marks}) ORDER BY position",  # noqa: S608
+        f"SELECT stored_at, document FROM dispositions WHERE trigger IN ({marks}) ORDER BY position",  # noqa: S608
         tuple(triggers),
     )
-    return [Disposition.model_validate_json(row["document"]) for row in rows]
+    return [
+        (moment_of(row["stored_at"]), Disposition.model_validate_json(row["document"]))
+        for row in rows
+    ]
 
 
 def is_settled(id: str, db: sqlite3.Connection) -> bool:
@@ -249,13 +254,15 @@ def trigger(id: str, db: sqlite3.Connection) -> TriggerAnswer:
     found = Trigger.model_validate_json(row["document"])
     dispositions = dispositions_of(db, [id])
     happened = mentions(db, id)
-    tickets: set[str] = {ticket for disposition in dispositions for ticket in disposition.tickets}
+    tickets: set[str] = {
+        ticket for _, disposition in dispositions for ticket in disposition.tickets
+    }
     tickets |= {entry.ticket for entry in happened if entry.ticket and entry.what in _OF_A_TICKET}
     return TriggerAnswer(
         trigger=found,
         stored_at=moment_of(row["stored_at"]),
         settled=bool(dispositions),
-        dispositions=tuple(_answer(db, disposition) for disposition in dispositions),
+        dispositions=tuple(_answer(db, disposition) for _, disposition in dispositions),
         tickets=ticket_lines(db, sorted(tickets)),
         trace_id=row["trace"],
         timeline=in_time(
@@ -263,14 +270,14 @@ def trigger(id: str, db: sqlite3.Connection) -> TriggerAnswer:
             happened,
             (
                 Entry(
-                    at=disposition.at,
+                    at=recorded_at,
                     what="disposition_recorded",
                     trigger=id,
                     thread=disposition.thread,
                     text=disposition.reason,
                     detail=disposition.model_dump(mode="json"),
                 )
-                for disposition in dispositions
+                for recorded_at, disposition in dispositions
             ),
         ),
     )

@@ -1,11 +1,9 @@
 """The endpoints of the API."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Response
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
@@ -201,6 +199,12 @@ def api_router(desk: Desk, guard: Guard, console: ConsoleSender, *, version: str
             version=version,
             summary="What came in, what became of it, and why.",
             routes=router.routes,
+        )
+
+    @router.get("/{path:path}", include_in_schema=False)
+    async def no_such_endpoint(path: str) -> None:
+        raise HTTPException(
+            404, f"There is no /api/{path}; see /api/openapi.json for what there is."
         )
 
     return router

@@ -51,7 +51,7 @@ class DispositionRow(NamedTuple):
     trigger: str
     kind: str
     outcome: str | None
-    at: int
+    stored_at: int
     document: str
 
 

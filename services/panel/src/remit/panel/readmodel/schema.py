@@ -80,7 +80,7 @@ CREATE TABLE dispositions (
     trigger TEXT NOT NULL,
     kind TEXT NOT NULL,
     outcome TEXT,
-    at INTEGER NOT NULL,
+    stored_at INTEGER NOT NULL,
     document TEXT NOT NULL
 );
 CREATE INDEX dispositions_by_trigger ON dispositions (trigger, kind, outcome);

@@ -13,6 +13,8 @@ from remit.panel.web.route import page_route
 from remit.panel.web.showing import local_path
 from remit.panel.web.words import Tongue
 
+HERE = "/login"
+"""The login's address on the pages it shows: without the token that may have come with it."""
 _YEAR = 365 * 24 * 3600
 
 
@@ -25,7 +27,7 @@ def login_router(pages: Pages, guard: Guard) -> APIRouter:
         if guard.open:
             return RedirectResponse("/", 303)
         if not token:
-            return pages.show(request, "login.html", wrong=False, next=local_path(next))
+            return pages.show(request, "login.html", here=HERE, wrong=False, next=local_path(next))
         return _log_in(request, token, next)
 
     @router.post("/login")
@@ -57,10 +59,12 @@ def login_router(pages: Pages, guard: Guard) -> APIRouter:
     def _log_in(request: Request, token: str, go_on: str) -> Response:
         cookie = guard.log_in(token)
         if cookie is None:
-            return pages.show(request, "login.html", status=401, wrong=True, next=local_path(go_on))
+            return pages.show(
+                request, "login.html", here=HERE, status=401, wrong=True, next=local_path(go_on)
+            )
         # A page, not a redirect: a browser that came here by a link from elsewhere would not
         # send a strict cookie along with the redirect.
-        response = pages.show(request, "entered.html", next=local_path(go_on))
+        response = pages.show(request, "entered.html", here="/", next=local_path(go_on))
         response.set_cookie(
             COOKIE,
             cookie,

@@ -70,7 +70,9 @@ class Pages:
             between=showing.between,
             bar=showing.bar,
         )
-        self._templates.filters.update(moment=showing.moment, took=showing.took)
+        self._templates.filters.update(
+            moment=showing.moment, instant=showing.instant, took=showing.took
+        )
 
     def tongue(self, request: Request) -> Tongue:
         """Return the language of a page: the one that was chosen, else what the browser asks for."""
@@ -88,6 +90,7 @@ class Pages:
         place: str = "",
         about: str | None = None,
         live: bool = False,
+        here: str | None = None,
         **values: Any,
     ) -> HTMLResponse:
         """Return a page, or only the part of it that changes where a page asks for it anew.
@@ -99,17 +102,18 @@ class Pages:
             place: Which entry of the navigation it belongs to.
             about: What it is about: changes of that make it show itself anew.
             live: It shows itself anew with any change.
+            here: Its address, where that is not the one that was asked for.
             values: What the template shows.
         """
         tongue = self.tongue(request)
-        here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        query = f"?{request.url.query}" if request.url.query else ""
         part = request.headers.get("hx-request") == "true"
         text = self._templates.get_template(template).render(
             layout="part.html" if part else "page.html",
             t=partial(self._words.text, tongue),
             word=partial(self._words.word, tongue),
             tongue=tongue,
-            here=here,
+            here=here or f"{request.url.path}{query}",
             place=place,
             about=about,
             live=live or about is not None,

@@ -1,7 +1,5 @@
 """The pages."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import datetime
 from typing import Annotated

@@ -18,8 +18,15 @@ def moment(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
+def instant(at: datetime) -> str:
+    """Return a time as people read it, in UTC, to the millisecond."""
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+
+
 def took(milliseconds: float) -> str:
     """Return a duration with the unit that suits it."""
+    if milliseconds == 0:
+        return "0 ms"
     if milliseconds < 1:
         return f"{milliseconds:.2f} ms"
     if milliseconds < 1000:

@@ -20,7 +20,7 @@ def project_disposition(delivery: Delivery) -> Projected:
                 trigger=disposition.trigger,
                 kind=disposition.kind,
                 outcome=disposition.outcome,
-                at=micros(disposition.at),
+                stored_at=micros(delivery.stored_at),
                 document=delivery.message.data.decode(),
             ),
         ),
