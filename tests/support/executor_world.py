@@ -22,7 +22,7 @@ from remit.domain.channel import Address, ChannelWrite, Receipt, WriteOutcome
 from remit.domain.ids import TicketId, ticket_id_for, write_id_for
 from remit.domain.messages import ToTicket
 from remit.domain.report import Report
-from remit.domain.ticket import SettleWrite, StopTicket, Ticket
+from remit.domain.ticket import OpenTicket, SettleWrite, StopTicket, Ticket, TicketCommand
 from remit.domain.trigger import Trigger
 from remit.executor.agents import Agents
 from remit.executor.app import offers_worker
@@ -176,22 +176,25 @@ class ExecutorWorld:
 
     async def open(self, request: Trigger | None = None) -> TicketId:
         """Open a Ticket, as an Eval's accept does."""
-        asked = request or trigger(1)
-        ticket = ticket_id_for(asked.id)
-        await self._ask(ToTicket(ticket=ticket, ask=opening(asked)))
+        return await self.open_with(opening(request or trigger(1)))
+
+    async def open_with(self, command: OpenTicket) -> TicketId:
+        """Open a Ticket by a command."""
+        ticket = ticket_id_for(command.request.id)
+        await self.ask(ticket, command)
         return ticket
 
     async def write(self, ticket: TicketId, said: Trigger) -> None:
         """Let a Trigger fan out to a Ticket."""
-        await self._ask(ToTicket(ticket=ticket, ask=delivery(said)))
+        await self.ask(ticket, delivery(said))
 
     async def press_stop(self, ticket: TicketId) -> None:
         """Let a person stop a Ticket."""
-        await self._ask(ToTicket(ticket=ticket, ask=StopTicket(actor=ALICE, reason="stop please")))
+        await self.ask(ticket, StopTicket(actor=ALICE, reason="stop please"))
 
     async def settle(self, ticket: TicketId, receipt: Receipt) -> None:
         """Let a Channel answer a write."""
-        await self._ask(ToTicket(ticket=ticket, ask=SettleWrite(receipt=receipt)))
+        await self.ask(ticket, SettleWrite(receipt=receipt))
 
     async def accept_writes(self, ticket: TicketId) -> None:
         """Let the Channel accept every write so far."""
@@ -201,7 +204,9 @@ class ExecutorWorld:
                 ticket, Receipt(write=id, outcome=WriteOutcome.ACCEPTED, object_id=id)
             )
 
-    async def _ask(self, asked: ToTicket) -> None:
+    async def ask(self, ticket: TicketId, command: TicketCommand) -> None:
+        """Ask something of a Ticket."""
+        asked = ToTicket(ticket=ticket, ask=command)
         await self.bus.publish(message_of(asked, id=f"test/{next(self._sent)}", source="test"))
 
     # -- what there is ------------------------------------------------------------------

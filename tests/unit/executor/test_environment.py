@@ -90,6 +90,7 @@ def test_a_secret_that_reaches_an_agent_is_in_no_prompt() -> None:
     reference = SecretRef(env="NOT_SET_ANYWHERE")
     environment = ExecutionEnvironment([variable("A"), variable("TOKEN", reference)])
     assert environment.open_values(Reach.AGENT) == {"A": "v"}
+    assert [one.key for one in environment.shown(Reach.AGENT)] == ["A"]
 
 
 # -- the agent's environment ----------------------------------------------------------------

@@ -137,11 +137,11 @@ class ExecutionEnvironment:
 
     def open_values(self, reach: Reach) -> dict[str, str]:
         """Return what a process of this kind may be told in the open: no secret among it."""
-        return {
-            variable.key: variable.read()
-            for variable in self
-            if reach in variable.reaches and not variable.secret
-        }
+        return {variable.key: variable.read() for variable in self.shown(reach)}
+
+    def shown(self, reach: Reach) -> list[Variable]:
+        """Return the variables of a process of this kind that are no secrets, by key."""
+        return [one for one in self if reach in one.reaches and not one.secret]
 
     def secrets(self, reach: Reach) -> tuple[str, ...]:
         """Return the values that must not be shown, where a process of this kind may print them.

@@ -135,11 +135,7 @@ class Talk:
     async def _introduction(self, inputs: Sequence[Arrived], prepared: Prepared) -> list[str]:
         """Return what a new session is told first; where another one was lost, all it was told."""
         key = self._journal.now.key
-        told = [
-            variable
-            for variable in self._preparation.environment(prepared)
-            if Reach.AGENT in variable.reaches and not variable.secret
-        ]
+        told = self._preparation.environment(prepared).shown(Reach.AGENT)
         texts = [prompting.opening(self._ticket, key=key, branch=prepared.branch, variables=told)]
         before = inputs[0].number if inputs else self._ticket.delivered + 1
         if before > 1:
