@@ -52,7 +52,7 @@ class PlannedAgents:
     def turns(self) -> int:
         """How many prompts came."""
         counted = self.home / "turns"
-        return int(counted.read_text()) if counted.exists() else 0
+        return int(counted.read_text() or 0) if counted.exists() else 0
 
     @property
     def spoken(self) -> str:

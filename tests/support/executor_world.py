@@ -217,7 +217,9 @@ class ExecutorWorld:
         assert loaded is not None, f"there is no {ticket}"
         return loaded[0]
 
-    async def until(self, ticket: TicketId, holds: Callable[[Ticket], bool]) -> Ticket:
+    async def until(
+        self, ticket: TicketId, holds: Callable[[Ticket], bool], within: float = WITHIN
+    ) -> Ticket:
         """Wait until something is true of a Ticket."""
         seen: list[Ticket] = []
 
@@ -227,7 +229,7 @@ class ExecutorWorld:
             return loaded is not None and holds(loaded[0])
 
         try:
-            await eventually(look)
+            await eventually(look, within)
         except TimeoutError:
             raise AssertionError(f"it never became true of {seen}") from None
         return seen[0]
@@ -277,18 +279,18 @@ def _events(data: bytes) -> list[dict[str, Any]]:
     return events
 
 
-async def until(holds: Callable[[], bool]) -> None:
+async def until(holds: Callable[[], bool], within: float = WITHIN) -> None:
     """Wait until something is true."""
 
     async def look() -> bool:
         return holds()
 
-    await eventually(look)
+    await eventually(look, within)
 
 
-async def eventually(look: Callable[[], Awaitable[bool]]) -> None:
+async def eventually(look: Callable[[], Awaitable[bool]], within: float = WITHIN) -> None:
     """Wait until something that has to be looked up is true."""
-    async with asyncio.timeout(WITHIN):
+    async with asyncio.timeout(within):
         while not await look():  # noqa: ASYNC110 - what is looked at sets no event
             await asyncio.sleep(0.002)
 

@@ -106,6 +106,9 @@ class FakeAgents:
         self.closed: list[str] = []
         self.refuse_to_open: list[AgentFailed] = []
 
+    async def start(self) -> None:
+        """There is no process."""
+
     async def open(self, opening: Opening) -> FakeSession:
         self.opened.append(opening)
         if self.refuse_to_open:

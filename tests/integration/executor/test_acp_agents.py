@@ -199,7 +199,7 @@ async def test_permission_is_answered_by_configuration(
 async def test_an_agent_ends_when_its_host_ends_it(tmp_path: Path) -> None:
     planned = PlannedAgents(tmp_path / "agent", [[DONE]])
     async with running_agents(planned.command()) as (agents, _):
-        await agents._running()
+        await agents.start()
         pid = planned.pid
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

@@ -85,6 +85,10 @@ class AgentProcesses:
         """The agent's name."""
         return self._command.name
 
+    async def start(self) -> None:
+        """Start the process, if it does not run; see `remit.executor.agents.Agents.start`."""
+        await self._running()
+
     async def open(self, opening: Opening) -> AgentSession:
         """Open a session; see `remit.executor.agents.Agents.open`."""
         process = await self._running()
@@ -107,7 +111,7 @@ class AgentProcesses:
                 self._process = None
             await self._wait_for_next_start()
             self._started_at = self._now()
-            self._process = await start(self._command)
+            self._process = await started(self._command)
             return self._process
 
     async def _wait_for_next_start(self) -> None:
@@ -214,8 +218,8 @@ async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
         yield line.decode(errors="replace").rstrip()
 
 
-async def start(command: AgentCommand) -> AgentProcess:
-    """Start an agent and greet it.
+async def started(command: AgentCommand) -> AgentProcess:
+    """Return an agent's process, started and greeted.
 
     Raises:
         AgentFailed: It cannot be started, or does not answer as it must.

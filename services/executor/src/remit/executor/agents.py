@@ -122,6 +122,14 @@ class Agents(Protocol):
         """The agent's name."""
         ...
 
+    async def start(self) -> None:
+        """Start the agent's process, if it does not run.
+
+        Raises:
+            AgentFailed: It cannot be started.
+        """
+        ...
+
     async def open(self, opening: Opening) -> AgentSession:
         """Open a session; the agent's process is started if it does not run.
 

@@ -6,6 +6,7 @@ also where an agent or a host died in the middle (INP-1).
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 from remit.bus.ports import Reader
@@ -105,10 +106,12 @@ class Talk:
         known = journal.session if journal.agent == self._agents.name else None
         facts = {names.TICKET_ID: self._ticket.id, names.EXECUTOR: self._agents.name}
         with tracing.span(names.SPAN_SESSION, attributes=facts):
+            # Both take a second the first time, one in this process and one in another.
+            tools_url, _ = await asyncio.gather(self._server.url(self._path), self._agents.start())
             session = await self._agents.open(
                 Opening(
                     directory=self._directory.work,
-                    tools_url=await self._server.url(self._path),
+                    tools_url=tools_url,
                     variables=self._preparation.environment(prepared).open_values(Reach.AGENT),
                     session=known,
                 )
