@@ -140,13 +140,13 @@ class TicketDirectory:
         await asyncio.to_thread(self._clear)
         try:
             if part.command is None:
-                await git(
-                    "init", "--quiet", f"--initial-branch={branch}", cwd=self.work, action="init"
-                )
+                where = ("init", "--quiet", f"--initial-branch={branch}")
+                await git(*where, cwd=self.work, action="make a repository")
+                base = None
             else:
                 command = [_filled_in(word, environment) for word in part.command]
                 await self._run(part, command, {**environment, **credential}, secrets)
-            base = await self._branch_off(branch)
+                base = await self._branch_off(branch)
         except (GitFailed, CommandMissing) as error:
             raise PreparationFailed(self.ticket, without(str(error), secrets)) from error
         prepared = Prepared(at=clock.now(), branch=branch, base=base, variables=variables)

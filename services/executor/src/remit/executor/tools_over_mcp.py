@@ -5,7 +5,7 @@ Importing this module loads MCP, so it is imported when the first Session is ope
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -59,25 +59,32 @@ async def application(
 
 
 def _server() -> Server[Any]:
+    # Made once: each Session asks for the list, and each call for its tool's schema.
+    offered = {
+        tool.name: types.Tool(
+            name=tool.name,
+            description=tool.description,
+            input_schema=tool.arguments.model_json_schema(),
+        )
+        for tool in TOOLS
+    }
+
+    def input_schema(name: str) -> Mapping[str, Any] | None:
+        tool = offered.get(name)
+        return tool.input_schema if tool else None
+
+    async def list_tools(
+        _: Context, __: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=list(offered.values()))
+
     return Server(
         "remit",
         version="1",
         instructions="How you reach the people you work for.",
-        on_list_tools=_list_tools,
+        get_tool_input_schema=input_schema,
+        on_list_tools=list_tools,
         on_call_tool=_call_tool,
-    )
-
-
-async def _list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-    return types.ListToolsResult(
-        tools=[
-            types.Tool(
-                name=tool.name,
-                description=tool.description,
-                input_schema=tool.arguments.model_json_schema(),
-            )
-            for tool in TOOLS
-        ]
     )
 
 
