@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from html.parser import HTMLParser
 from importlib.resources import files
 
@@ -133,7 +132,7 @@ async def test_every_page_forbids_what_it_does_not_need(services, panel):
         assert "default-src 'none'" in policy_, path
         assert "unsafe" not in policy_
         assert "frame-ancestors 'none'" in policy_
-        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["referrer-policy"] == "same-origin"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["cache-control"] == "no-store"
 

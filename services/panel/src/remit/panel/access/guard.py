@@ -120,8 +120,10 @@ class Guard:
         if origin is None and site is None and visitor is not None and visitor.by == "open":
             # Browsers name the origin of every such request; a program on this machine does not.
             return
-        from_here = origin is not None and self._is_own(origin, request)
-        if not from_here and not (origin is None and site == "same-origin"):
+        # A page that sends no referrer sends the origin "null": then the browser's word counts.
+        named = origin if origin != "null" else None
+        foreign = named is not None and not self._is_own(named, request)
+        if foreign or (site or "same-origin") != "same-origin" or not (named or site):
             raise HTTPException(403, "This change was not asked for by a page of this panel.")
 
     def log_in(self, given: str) -> str | None:
