@@ -138,6 +138,13 @@ def test_a_panel_that_only_this_machine_reaches_may_be_open(host):
     assert PanelSettings(panel_open=True, host=host).panel_open
 
 
+def test_a_panel_never_sends_its_traces_to_itself():
+    settings = PanelSettings(panel_open=True, panel_url="http://127.0.0.1:1", otlp_endpoint=None)
+    assert settings.traces_endpoint is None
+    collector = PanelSettings(panel_open=True, otlp_endpoint="http://collector:4318")
+    assert collector.traces_endpoint == "http://collector:4318"
+
+
 # -- requests -------------------------------------------------------------------------------
 
 

@@ -49,6 +49,14 @@ class PanelSettings(ServiceSettings):
     console_source: str = "console"
     console_token_file: Path | None = None
 
+    @property
+    def traces_endpoint(self) -> str | None:
+        """Where the panel's own traces go: a collector, never the panel itself.
+
+        Every request with spans that it took from itself would make spans of its own, for ever.
+        """
+        return self.otlp_endpoint
+
     @model_validator(mode="after")
     def _guarded(self) -> Self:
         if self.panel_token_file is None and not self.panel_open:
