@@ -34,6 +34,12 @@ def numbers_in(turn: FakeTurn) -> list[int]:
     return [n for n in range(1, 20) if f'<input number="{n}" ' in turn.said]
 
 
+def _feed_of(world: ExecutorWorld) -> bool:
+    """Whether the one Session has something waiting."""
+    (tools,) = world.hosts[0].hosting._server._sessions.values()
+    return bool(tools._feed.waiting)
+
+
 # -- what is given --------------------------------------------------------------------------
 
 
@@ -198,6 +204,39 @@ async def test_news_from_a_bot_needs_no_answer_where_people_know_how_things_stan
     await world.hosts[0].stop()
     assert len(agents.turns) == 2
     assert [report.kind for report in await world.reports(ticket)] == [ReportKind.READY]
+
+
+@pytest.mark.rule("TON-2")
+async def test_news_from_a_bot_needs_no_answer_after_a_reply_either(world: ExecutorWorld) -> None:
+    async def replies(turn: FakeTurn) -> None:
+        await turn.call("reply", text="It is the parser.")
+
+    agents = world.fake_agents(replies, quiet)
+    world.start(agents)
+    ticket = await world.open()
+    await world.at_rest(ticket)
+    await world.write(ticket, trigger(2, actor=CI_BOT, text="the build is green"))
+    await world.until(ticket, lambda t: t.delivered == 2)
+    await world.at_rest(ticket)
+    assert len(agents.turns) == 2
+    assert not await world.reports(ticket)
+
+
+@pytest.mark.field("C13")
+async def test_a_word_that_is_owed_stays_owed_when_a_bots_news_come_between(
+    world: ExecutorWorld,
+) -> None:
+    held = Held(quiet)
+    agents = world.fake_agents(held, quiet, ready_for_review)
+    world.start(agents)
+    ticket = await world.open()
+    await held.began.wait()
+    await world.write(ticket, trigger(2, actor=CI_BOT, text="the build is green"))
+    await world.until(ticket, lambda t: t.inputs == 2)
+    await until(lambda: bool(_feed_of(world)))
+    held.go_on.set()
+    await world.until(ticket, lambda t: t.report is not None)
+    assert ["nobody saw" in turn.said for turn in agents.turns] == [False, False, True]
 
 
 # -- failures -------------------------------------------------------------------------------

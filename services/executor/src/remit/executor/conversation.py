@@ -8,7 +8,7 @@ after the agent died, goes on in the middle of it (INP-1, ASG-7).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from remit.bus.clock import Clock
@@ -133,9 +133,12 @@ class Conversation:
                 return _Exchange(inputs, resumed=True)
             self._owed = inputs
             return None
-        lost = not self._journal.found and self._ticket.delivered and not self._ticket.waiting
-        # Where the journal is gone, only the Ticket can tell whether the work came to an end.
-        return _Exchange((), resumed=True) if lost and not _people_know(self._ticket) else None
+        if self._journal.found or not self._ticket.delivered:
+            return None
+        # The journal is gone: only the Ticket can tell whether the work came to an end.
+        owed = not _people_know(self._ticket)
+        await self._journal.note(owed=owed)
+        return _Exchange((), resumed=True) if owed and not self._ticket.waiting else None
 
     async def _next(self) -> _Exchange:
         """Wait for the Inputs of the next exchange; while stuck, for a person's (ASG-5)."""
@@ -162,17 +165,16 @@ class Conversation:
             text = phrases.failed(trouble, self._limits.attempts, language)
             await self._break_off(exchange, text)
             return
-        await self._journal.note(giving=(), said=(), spoke=False, hosts=0)
+        await self._journal.note(giving=(), said=(), hosts=0)
 
     async def _begin(self, exchange: _Exchange) -> None:
         """Put the exchange down in the journal, before anything of it reaches the agent."""
         before = self._journal.now
         inputs = exchange.inputs
         new = [one for one in inputs if one.number not in before.giving]
-        goes_on = exchange.resumed and not any(one.from_person for one in new)
         await self._journal.note(
             giving=tuple(one.number for one in inputs),
-            spoke=goes_on and (before.spoke or (bool(inputs) and _people_know(self._watch.ticket))),
+            owed=self._is_owed(exchange, new),
             said=before.said if exchange.resumed else (),
             hosts=before.hosts + 1,
         )
@@ -240,12 +242,12 @@ class Conversation:
             return self._talk.remind(prompting.silent(), on_sign=on_sign)
 
         turn = await self._turn(give)
-        if not self._word_is_owed(exchange):
+        if not self._word_is_owed():
             return
         self._log.info("a turn ended without a word to anybody")
         said = turn.last_words
         turn = await self._turn(remind)
-        if self._word_is_owed(exchange):
+        if self._word_is_owed():
             last_words = turn.last_words or said
             text = phrases.silent(last_words, self._ticket.language)
             await self._report(ReportKind.BLOCKED, text)
@@ -285,22 +287,27 @@ class Conversation:
 
     # -- words --------------------------------------------------------------------------
 
-    def _word_is_owed(self, exchange: _Exchange) -> bool:
-        """Whether the turn left people without a word that they need (field report C13).
+    def _is_owed(self, exchange: _Exchange, new: Sequence[Arrived]) -> bool:
+        """Whether people wait for a word as an exchange begins.
 
-        What only bots and the provider said needs no answer where people know how things stand.
+        What only bots and the provider say calls for none where people know how things stand.
         """
-        if self._tools.final or self._journal.now.spoke or self._feed.waiting:
-            return False
-        if not exchange.inputs or any(one.from_person for one in exchange.inputs):
+        if any(one.from_person for one in new):
             return True
-        return not _people_know(self._watch.ticket)
+        # A host may have died after the word and before it was put down.
+        known = exchange.resumed and _people_know(self._watch.ticket)
+        return self._journal.now.owed and not known
+
+    def _word_is_owed(self) -> bool:
+        """Whether a turn left people without a word; what came meanwhile goes first."""
+        return self._journal.now.owed and not self._tools.final and not self._feed.waiting
 
     async def _report(self, kind: ReportKind, text: str) -> None:
         def report(assignment: AssignmentId, message: int) -> GiveReport:
             return GiveReport(assignment=assignment, message=message, kind=kind, text=text)
 
         await self._spokesman.say(report, trace=self._tools.trace)
+        await self._journal.note(owed=False)
         self._tools.stuck = kind in STUCK
 
 

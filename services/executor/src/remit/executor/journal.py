@@ -23,7 +23,7 @@ class Journal(BaseModel):
         agent: The agent whose session it is.
         session: The session's id, in the agent's words; None before there is one.
         giving: The Inputs of the exchange under way: being given, or given and not answered yet.
-        spoke: The agent told people something in this exchange.
+        owed: People wait for a word on how things stand (field report C13).
         said: Digests of what it said in this exchange, so that a repetition says it once (B10).
         hosts: How many hosts have been in this exchange.
         pull_request: Where the Ticket's pull request is, once there is one.
@@ -35,7 +35,7 @@ class Journal(BaseModel):
     agent: str | None = None
     session: str | None = None
     giving: tuple[int, ...] = ()
-    spoke: bool = False
+    owed: bool = True
     said: tuple[str, ...] = ()
     hosts: int = 0
     pull_request: str | None = None

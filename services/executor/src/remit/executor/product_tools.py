@@ -286,7 +286,7 @@ class ProductTools:
         await self._read()
         await self._spokesman.say(say, trace=self.trace)
         said = (*self._journal.now.said, digest)
-        await self._journal.note(said=said, spoke=self._journal.now.spoke or speaks)
+        await self._journal.note(said=said, owed=self._journal.now.owed and not speaks)
         return ToolResult(text=told)
 
     # -- the pull request ---------------------------------------------------------------
