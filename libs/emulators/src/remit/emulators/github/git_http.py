@@ -91,7 +91,7 @@ async def _backend(
         "http-backend",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=open("/tmp/backend.err","ab"),
         env=_environment(request, hub, repository, caller, rest),
     )
     # Whole before the answer starts: git answers little until it has read everything, and the
@@ -118,11 +118,13 @@ async def _backend(
 
 async def _feed(request: Request, process: asyncio.subprocess.Process) -> None:
     assert process.stdin is not None
-    # git may stop reading early, for instance when it refuses a push; it has answered then.
+    # git may stop reading early, for instance when it refuses a push; it has answered then. The
+    # request is read to its end all the same. Some event loops refuse to write to what is closed.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         async for chunk in request.stream():
-            process.stdin.write(chunk)
-            await process.stdin.drain()
+            if chunk and not process.stdin.is_closing():
+                process.stdin.write(chunk)
+                await process.stdin.drain()
         process.stdin.close()
         await process.stdin.wait_closed()
 
