@@ -91,7 +91,7 @@ async def _backend(
         "http-backend",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=open("/tmp/backend.err","ab"),
+        stderr=asyncio.subprocess.DEVNULL,
         env=_environment(request, hub, repository, caller, rest),
     )
     # Whole before the answer starts: git answers little until it has read everything, and the
