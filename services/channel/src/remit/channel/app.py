@@ -16,7 +16,8 @@ from remit.connectors.contract import Instance, ProviderUnavailable
 from remit.connectors.hosting import configured_instances
 from remit.coordination import CoordinationUnavailable
 from remit.domain.ids import SourceName
-from remit.runtime.connect import connect_bus, connect_leases
+from remit.runtime.connect import connect_bus
+from remit.runtime.connect_leases import connect_leases
 from remit.runtime.leased import LeasedPart
 from remit.runtime.service import Assembly, Part, main
 

@@ -15,7 +15,8 @@ from remit.domain.rules_assessor import RulesAssessor
 from remit.eval.run_eval import RunEval
 from remit.eval.settings import EvalSettings
 from remit.runtime.aggregates import thread_log
-from remit.runtime.connect import connect_bus, connect_leases
+from remit.runtime.connect import connect_bus
+from remit.runtime.connect_leases import connect_leases
 from remit.runtime.policy_watch import PolicyWatch
 from remit.runtime.service import Assembly, main
 

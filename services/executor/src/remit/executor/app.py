@@ -33,7 +33,8 @@ from remit.executor.hosting import HostAssignments, Terms
 from remit.executor.preparation import Preparation, executor_variables, reserved
 from remit.executor.settings import ExecutorSettings
 from remit.executor.tool_server import ToolServer
-from remit.runtime.connect import connect_bus, connect_leases
+from remit.runtime.connect import connect_bus
+from remit.runtime.connect_leases import connect_leases
 from remit.runtime.service import Assembly, main
 
 NAME = "executor"
