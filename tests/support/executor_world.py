@@ -113,7 +113,8 @@ class ExecutorWorld:
         self.coordination = MemoryStore()
         self.histories: dict[str, list[str]] = {}
         self.hosts: list[Host] = []
-        self.limits = Limits(turn_seconds=5, attempts=3, retry_seconds=0, hosts=3)
+        self.limits = Limits(turn_seconds=60, attempts=3, retry_seconds=0, hosts=3)
+        self.patience_seconds = 2.0
         self.preparation: Preparation = MadeDirectories(SystemClock())
         self._names = count(1)
         self._sent = count(1)
@@ -152,7 +153,7 @@ class ExecutorWorld:
             terms=Terms(
                 work_root=self.work_root,
                 lease_ttl=lease_ttl,
-                patience_seconds=2,
+                patience_seconds=self.patience_seconds,
                 receipt_seconds=2,
                 limits=self.limits,
             ),
@@ -234,15 +235,25 @@ class ExecutorWorld:
             raise AssertionError(f"it never became true of {seen}") from None
         return seen[0]
 
+    def journal(self, ticket: TicketId) -> JournalFile:
+        """Return the journal of a Ticket's Session."""
+        return JournalFile(TicketDirectory(self.work_root, ticket).journal, "")
+
     async def at_rest(self, ticket: TicketId) -> None:
         """Wait until the exchange with the agent has come to its end."""
-        journal = JournalFile(TicketDirectory(self.work_root, ticket).journal, "")
+        journal = self.journal(ticket)
 
         async def look() -> bool:
             await journal.load()
             return journal.found and not journal.now.giving
 
         await eventually(look)
+
+    async def work_on(self) -> None:
+        """Let everything that can go on do so, to see that something does not."""
+        for _ in range(50):
+            # A turn through the pool of threads: journals are written there.
+            await asyncio.to_thread(lambda: None)
 
     async def left(self) -> None:
         """Wait until no host hosts anything."""

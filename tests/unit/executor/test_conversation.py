@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from remit.bus.clock import SystemClock
+from remit.bus.clock import ManualClock, SystemClock
 from remit.domain.ids import TicketId
 from remit.domain.inputs import Input, InputKind
 from remit.domain.report import ReportKind
@@ -18,7 +18,7 @@ from remit.executor.directory import PreparationFailed, Prepared, TicketDirector
 from remit.executor.hearing import Arrived
 from remit.runtime.wire import message_of
 from support.domain import CI_BOT, MALLORY, NOW, REFUSED, trigger
-from support.executor_world import ExecutorWorld, MadeDirectories, until
+from support.executor_world import ExecutorWorld, MadeDirectories, eventually, until
 from support.fake_agents import FakeTurn, Held, crash, crash_unread, quiet, ready
 
 
@@ -34,7 +34,7 @@ def numbers_in(turn: FakeTurn) -> list[int]:
     return [n for n in range(1, 20) if f'<input number="{n}" ' in turn.said]
 
 
-def _feed_of(world: ExecutorWorld) -> bool:
+def _something_waits(world: ExecutorWorld) -> bool:
     """Whether the one Session has something waiting."""
     (tools,) = world.hosts[0].hosting._server._sessions.values()
     return bool(tools._feed.waiting)
@@ -233,7 +233,7 @@ async def test_a_word_that_is_owed_stays_owed_when_a_bots_news_come_between(
     await held.began.wait()
     await world.write(ticket, trigger(2, actor=CI_BOT, text="the build is green"))
     await world.until(ticket, lambda t: t.inputs == 2)
-    await until(lambda: bool(_feed_of(world)))
+    await until(lambda: _something_waits(world))
     held.go_on.set()
     await world.until(ticket, lambda t: t.report is not None)
     assert ["nobody saw" in turn.said for turn in agents.turns] == [False, False, True]
@@ -264,9 +264,8 @@ async def test_after_a_failure_only_a_person_sets_the_work_going_again(
     ticket = await world.open()
     await world.until(ticket, lambda t: t.report is not None)
     await world.write(ticket, trigger(2, actor=CI_BOT, text="the build is red"))
-    await world.until(ticket, lambda t: t.inputs == 2)
-    for _ in range(100):
-        await asyncio.sleep(0)
+    await until(lambda: _something_waits(world))
+    await world.work_on()
     assert len(agents.turns) == 3
     await world.write(ticket, trigger(3, text="please go on"))
     recovered = await world.until(
@@ -408,6 +407,53 @@ async def test_work_whose_journal_is_gone_goes_on_if_people_do_not_know_how_it_w
     await world.until(ticket, lambda t: t.report is not None)
     assert "a session that is lost" in agents.turns[0].said
     assert numbers_in(agents.turns[0]) == [1]
+
+
+async def test_where_the_journal_is_gone_the_ticket_says_whether_a_word_is_owed(
+    world: ExecutorWorld,
+) -> None:
+    first = world.start(world.fake_agents(ready_for_review))
+    ticket = await world.open()
+    await world.until(ticket, lambda t: t.report is not None)
+    await world.at_rest(ticket)
+    await first.stop()
+    shutil.rmtree(world.work_root)
+    agents = world.fake_agents(quiet)
+    world.start(agents)
+    await world.write(ticket, trigger(2, actor=CI_BOT, text="the build is green"))
+    await world.until(ticket, lambda t: t.delivered == 2)
+    await world.at_rest(ticket)
+    assert len(agents.turns) == 1
+
+
+@pytest.mark.field("B10")
+async def test_a_word_that_was_given_before_its_host_died_is_not_asked_for_again(
+    world: ExecutorWorld, clock: ManualClock
+) -> None:
+    async def report_and_wait(turn: FakeTurn) -> None:
+        await ready_for_review(turn)
+        await asyncio.Event().wait()
+
+    first = world.start(world.fake_agents(report_and_wait), capacity=1)
+    ticket = await world.open()
+    await world.until(ticket, lambda t: t.report is not None)
+    journal = world.journal(ticket)
+
+    async def put_down() -> bool:
+        await journal.load()
+        return not journal.now.owed
+
+    await eventually(put_down)
+    await first.die()
+    # As if it had died after the Ticket had the report and before its journal had.
+    await journal.note(owed=True)
+    agents = world.fake_agents(quiet)
+    world.start(agents)
+    await clock.advance(1.1)
+    await until(lambda: bool(agents.turns))
+    await world.at_rest(ticket)
+    assert len(agents.turns) == 1
+    assert len(await world.reports(ticket)) == 1
 
 
 async def test_a_session_that_waits_for_people_is_taken_over_without_a_word(

@@ -9,6 +9,8 @@ import pytest
 
 from remit.bus import subjects
 from remit.bus.clock import ManualClock
+from remit.bus.errors import BusUnavailable
+from remit.bus.message import Message, Stored
 from remit.bus.ports import Done, Later, Never
 from remit.coordination import MemoryLeases
 from remit.domain.assignment import AssignmentEnd, AssignmentState
@@ -18,6 +20,7 @@ from remit.domain.messages import Offer
 from remit.domain.report import ReportKind
 from remit.domain.ticket import Ticket, TicketStatus
 from remit.executor.agents import TurnEnd
+from remit.executor.product_tools import ToolResult
 from remit.runtime.wire import message_of
 from support.domain import trigger
 from support.executor_world import ExecutorWorld, until
@@ -225,7 +228,7 @@ async def test_a_host_that_was_slow_leaves_the_session_to_the_one_that_took_over
 ) -> None:
     held = Held()
     slow = world.fake_agents(held)
-    world.start(slow, capacity=1)
+    world.start_with(slow, slow._server, capacity=1, lease_ttl=timedelta(hours=1))
     ticket = await world.open()
     await held.began.wait()
     world.coordination.flush()
@@ -240,6 +243,60 @@ async def test_a_host_that_was_slow_leaves_the_session_to_the_one_that_took_over
     assert ended.assignment is not None
     assert ended.assignment.number == 2
     assert (await world.events(ticket)).count("assignment_taken_over") == 1
+
+
+async def test_a_host_whose_lease_somebody_else_has_puts_the_session_back(
+    world: ExecutorWorld, clock: ManualClock
+) -> None:
+    held = Held()
+    agents = world.fake_agents(held, ready)
+    world.start_with(agents, agents._server, lease_ttl=timedelta(seconds=0.03))
+    ticket = await world.open()
+    await held.began.wait()
+    world.coordination.flush()
+    async with MemoryLeases(world.coordination).hold(
+        f"session:{ticket}", ttl=timedelta(seconds=60)
+    ):
+        await until(lambda: agents.cancelled == 1)
+        assert (await world.ticket(ticket)).report is None
+    await world.left()
+    await clock.advance(1.1)
+    ended = await world.until(ticket, is_over)
+    assert ended.assignment is not None
+    assert ended.assignment.host == "host-1/2"
+    assert inputs_in(world, 1) == 1
+
+
+async def test_a_host_that_the_bus_does_not_hear_puts_the_session_back(
+    world: ExecutorWorld, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.patience_seconds = 0.01
+    publish = world.bus.publish
+
+    async def deaf(message: Message) -> Stored:
+        if message.type == "remit.report":
+            raise BusUnavailable("publish")
+        return await publish(message)
+
+    told: list[ToolResult] = []
+
+    async def report_and_wait(turn: FakeTurn) -> None:
+        turn.sign()
+        monkeypatch.setattr(world.bus, "publish", deaf)
+        told.append(await turn.call("report", kind="ready", text="Done."))
+        await asyncio.Event().wait()
+
+    agents = world.fake_agents(report_and_wait, ready)
+    world.start(agents)
+    ticket = await world.open()
+    await until(lambda: agents.cancelled == 1)
+    assert told[0].error
+    monkeypatch.setattr(world.bus, "publish", publish)
+    await world.left()
+    await clock.advance(1.1)
+    await world.until(ticket, is_over)
+    assert [report.text for report in await world.reports(ticket)] == ["It is done."]
+    assert inputs_in(world, 1) == 1
 
 
 async def test_flushing_redis_does_not_interrupt_an_agent(world: ExecutorWorld) -> None:

@@ -129,7 +129,8 @@ class Conversation:
         if giving:
             await self._feed.wait_for(max(giving))
             inputs = self._feed.take()
-            if not self._tools.stuck:
+            wrote = any(one.from_person for one in inputs if one.number not in giving)
+            if wrote or not self._tools.stuck:
                 return _Exchange(inputs, resumed=True)
             self._owed = inputs
             return None
