@@ -89,11 +89,12 @@ integration: fixtures ## tests against a real nats-server, Valkey and git
 
 .PHONY: e2e
 e2e: fixtures ## tests of the whole, each service a process
-	$(PYTEST) tests/e2e $(ARGS)
+	$(PYTEST) tests/e2e -n $(JOBS) --dist loadfile $(ARGS)
 
 .PHONY: chaos
 chaos: fixtures ## tests that kill and pause what runs
-	$(PYTEST) tests/chaos $(ARGS)
+	@# They mostly wait: for what was in the hands of the dead to be delivered again.
+	$(PYTEST) tests/chaos -n $$((2 * $(JOBS))) $(ARGS)
 
 .PHONY: bench-smoke
 bench-smoke: fixtures ## see that the benchmark runs

@@ -80,8 +80,9 @@ COMMENTS = tuple(
 )
 
 
-def span(service: str, name: str = "process x") -> Span:
-    return Span(id=service, parent="", name=name, service=f"remit-{service}", start_ns=0, end_ns=1)
+def span(service: str) -> Span:
+    name = f"remit-{service}"
+    return Span(id=service, parent="", name="process x", service=name, start_ns=0, end_ns=1)
 
 
 WHOLE = Evidence(
@@ -93,7 +94,8 @@ WHOLE = Evidence(
     comments=COMMENTS,
     tests_pass=True,
     trace_id="0" * 32,
-    trace=(*map(span, SERVICES_ON_THE_WAY), span("ticket", "disposition")),
+    trace=tuple(map(span, SERVICES_ON_THE_WAY)),
+    fate_trace_id="0" * 32,
     panel_answers=True,
 )
 
@@ -189,7 +191,8 @@ def test_when_everything_is_there_every_promise_holds() -> None:
         ),
         (replace(WHOLE, trace=()), "it has no spans"),
         (replace(WHOLE, trace=WHOLE.trace[1:]), "nothing on it is from source"),
-        (replace(WHOLE, trace=WHOLE.trace[:-1]), "no span tells of the Disposition"),
+        (replace(WHOLE, fate_trace_id=None), "its Disposition is on another"),
+        (replace(WHOLE, fate_trace_id="1" * 32), "its Disposition is on another"),
         (replace(WHOLE, panel_answers=False), "it does not show the Ticket"),
     ],
 )

@@ -41,7 +41,9 @@ class TokenMissing(Exception):
     """
 
     def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"the panel's token at {path} cannot be read ({reason}): set {PANEL_TOKEN}")
+        super().__init__(
+            f"the panel's token at {path} cannot be read ({reason}): set {PANEL_TOKEN}"
+        )
         self.path = path
 
 

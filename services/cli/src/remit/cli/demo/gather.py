@@ -57,9 +57,10 @@ async def gather(places: Places, *, issue: int) -> Evidence:
     tickets = await _tickets(places.bus)
     pulls = await places.github.pull_requests()
     ticket = tickets[0] if len(tickets) == 1 else None
+    dispositions, fate_traces = await _dispositions(places.bus)
     evidence = Evidence(
         triggers=triggers,
-        dispositions=await _dispositions(places.bus),
+        dispositions=dispositions,
         tickets=tickets,
         commits=await _commits(places.folder, ticket),
         pull_requests=tuple(pulls),
@@ -69,9 +70,14 @@ async def gather(places: Places, *, issue: int) -> Evidence:
     )
     asked = evidence.trigger_saying(story.REQUEST)
     trace_id = trace_ids.get(asked.id) if asked else None
-    if trace_id is None:
+    if asked is None or trace_id is None:
         return evidence
-    return replace(evidence, trace_id=trace_id, trace=await _trace(places.panel, trace_id))
+    return replace(
+        evidence,
+        trace_id=trace_id,
+        trace=await _trace(places.panel, trace_id),
+        fate_trace_id=fate_traces.get(asked.id),
+    )
 
 
 async def _triggers(bus: Bus) -> tuple[tuple[Trigger, ...], dict[TriggerId, str]]:
@@ -85,12 +91,17 @@ async def _triggers(bus: Bus) -> tuple[tuple[Trigger, ...], dict[TriggerId, str]
     return tuple(found), traces
 
 
-async def _dispositions(bus: Bus) -> dict[TriggerId, tuple[Disposition, ...]]:
+async def _dispositions(
+    bus: Bus,
+) -> tuple[dict[TriggerId, tuple[Disposition, ...]], dict[TriggerId, str]]:
     found: defaultdict[TriggerId, list[Disposition]] = defaultdict(list)
+    traces: dict[TriggerId, str] = {}
     async for delivery in bus.history("DISPOSITION", subjects.DISPOSITIONS):
         disposition = read(delivery, Disposition)
         found[disposition.trigger].append(disposition)
-    return {trigger: tuple(fate) for trigger, fate in found.items()}
+        if trace_id := trace_id_of(trace_of(delivery)):
+            traces[disposition.trigger] = trace_id
+    return {trigger: tuple(fate) for trigger, fate in found.items()}, traces
 
 
 async def _tickets(bus: Bus) -> tuple[Ticket, ...]:

@@ -16,7 +16,6 @@ from remit.domain.gate import GateReason
 from remit.domain.ids import TriggerId
 from remit.domain.ticket import Stage, Ticket
 from remit.domain.trigger import Trigger
-from remit.telemetry import names
 
 SERVICES_ON_THE_WAY = ("source", "ticket", "eval", "executor", "channel")
 """Each of them does a part of the request's way, so each is on its trace."""
@@ -40,6 +39,7 @@ class Evidence:
             no such branch.
         trace_id: The request's trace.
         trace: The spans of that trace.
+        fate_trace_id: The trace that the request's Disposition was recorded on.
         panel_answers: The panel lets a person in and shows the Ticket.
     """
 
@@ -52,6 +52,7 @@ class Evidence:
     tests_pass: bool | None = None
     trace_id: str | None = None
     trace: tuple[Span, ...] = ()
+    fate_trace_id: str | None = None
     panel_answers: bool = False
 
     @property
@@ -220,9 +221,8 @@ def _one_trace_leads_through(evidence: Evidence) -> str:
     absent = [name for name in SERVICES_ON_THE_WAY if name not in on_it]
     if absent:
         return f"nothing on it is from {', '.join(absent)}"
-    if not any(span.name == names.SPAN_DISPOSITION for span in evidence.trace):
-        return "no span tells of the Disposition"
-    return ""
+    # The record says it, not a span of it: a process that is killed takes its last spans with it.
+    return "" if evidence.fate_trace_id == evidence.trace_id else "its Disposition is on another"
 
 
 def _the_panel_answers(evidence: Evidence) -> str:
