@@ -16,6 +16,8 @@ from support.acp_agents import PlannedAgents, running_agents
 from support.domain import trigger
 from support.executor_world import ExecutorWorld
 
+pytestmark = pytest.mark.timeout(120)
+
 DONE = {"tool": "report", "args": {"kind": "ready", "text": "It is done.", "final": True}}
 FOR_REVIEW = {"tool": "report", "args": {"kind": "ready", "text": "Have a look."}}
 
@@ -129,7 +131,7 @@ async def test_a_stop_ends_the_turn_even_of_an_agent_that_does_not_listen(
 
 async def test_a_turn_has_a_limit(world: ExecutorWorld, tmp_path: Path) -> None:
     planned = PlannedAgents(tmp_path / "agent", [[{"wait": 60}], [DONE]])
-    world.limits = Limits(turn_seconds=1.5, attempts=2, retry_seconds=0)
+    world.limits = Limits(turn_seconds=3, attempts=2, retry_seconds=0)
     async with running_agents(planned.command()) as (agents, server):
         world.start_with(agents, server)
         ticket = await world.open()

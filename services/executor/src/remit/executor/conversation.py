@@ -242,6 +242,7 @@ class Conversation:
         def remind(on_sign: OnSign) -> Awaitable[Turn]:
             return self._talk.remind(prompting.silent(), on_sign=on_sign)
 
+        await self._talk.open(prepared)
         turn = await self._turn(give)
         if not self._word_is_owed():
             return

@@ -63,6 +63,15 @@ class Talk:
         self._introduced = False
         self._read: frozenset[int] = frozenset()
 
+    async def open(self, prepared: Prepared) -> None:
+        """Open the session, unless it is open: load the one that there was, or begin one.
+
+        Raises:
+            AgentFailed: There is no session.
+        """
+        if self._session is None:
+            self._session = await self._opened(prepared)
+
     async def give(
         self, inputs: Sequence[Arrived], prepared: Prepared, *, resumed: bool, on_sign: OnSign
     ) -> Turn:
@@ -78,7 +87,7 @@ class Talk:
             AgentFailed: The turn did not come to its end. What the agent read of it, only its
                 history can tell: close the session, and the next call loads it.
         """
-        session = self._session or await self._open(prepared)
+        session = self._open_one()
         texts = await self._texts(inputs, prepared, resumed=resumed)
         turn = await session.prompt(texts, on_sign=on_sign)
         self._introduced = True
@@ -86,14 +95,12 @@ class Talk:
         return turn
 
     async def remind(self, text: str, *, on_sign: OnSign) -> Turn:
-        """Tell the agent something in a session that is open, and have a turn.
+        """Tell the agent something, and have a turn.
 
         Raises:
             AgentFailed: The turn did not come to its end.
         """
-        if self._session is None:
-            raise RuntimeError("only an agent that was given something can be reminded of it")
-        return await self._session.prompt([text], on_sign=on_sign)
+        return await self._open_one().prompt([text], on_sign=on_sign)
 
     async def close(self) -> None:
         """Let the agent let go of the session; it is loaded again when it is needed."""
@@ -101,7 +108,12 @@ class Talk:
         if session is not None:
             await session.close()
 
-    async def _open(self, prepared: Prepared) -> AgentSession:
+    def _open_one(self) -> AgentSession:
+        if self._session is None:
+            raise RuntimeError("a turn needs a session that is open")
+        return self._session
+
+    async def _opened(self, prepared: Prepared) -> AgentSession:
         journal = self._journal.now
         known = journal.session if journal.agent == self._agents.name else None
         facts = {names.TICKET_ID: self._ticket.id, names.EXECUTOR: self._agents.name}
@@ -120,7 +132,6 @@ class Talk:
             await self._journal.note(agent=self._agents.name, session=session.id)
         self._read = markers_in(session.history, self._ticket.id, journal.key)
         self._introduced = mandate_marker(self._ticket.id, journal.key) in session.history
-        self._session = session
         return session
 
     async def _texts(
