@@ -211,3 +211,9 @@ def test_the_second_message_waits_for_the_first_result() -> None:
     assert not first_result_is_there(Evidence())
     assert not first_result_is_there(replace(WHOLE, comments=COMMENTS[:2]))
     assert first_result_is_there(replace(WHOLE, comments=COMMENTS[:3]))
+
+
+def test_a_service_that_was_killed_may_have_taken_its_last_spans_with_it() -> None:
+    without_eval = tuple(one for one in WHOLE.trace if one.service != "remit-eval")
+    assert not settled(replace(WHOLE, trace=without_eval))
+    assert settled(replace(WHOLE, trace=without_eval, killed=frozenset({"eval"})))

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -76,6 +76,7 @@ class Demo:
         self._options = options
         self._console = console
         self._mishaps = list(options.mishaps)
+        self._killed: set[str] = set()
         self._began = datetime.now(UTC)
         self._stopping = asyncio.Event()
         self._deployment: Deployment | None = None
@@ -189,7 +190,8 @@ class Demo:
             try:
                 for event in await places.github.deliver_again():
                     self._hop(datetime.now(UTC), "demo", f"{event} was not taken: sent again")
-                evidence = await gather(places, issue=ISSUE)
+                found = await gather(places, issue=ISSUE)
+                evidence = replace(found, killed=frozenset(self._killed))
             except (BusError, httpx.HTTPError) as away:
                 self._hop(datetime.now(UTC), "demo", f"cannot look just now: {away}")
             if holds(evidence) or time.monotonic() > deadline:
@@ -211,6 +213,7 @@ class Demo:
             await deployment.forget_coordination()
             self._hop(datetime.now(UTC), "demo", "Valkey is emptied")
             return
+        self._killed.add(mishap.service)
         pid = deployment.supervisor.kill(mishap.service)
         self._hop(datetime.now(UTC), "demo", f"{mishap.service} is killed (process {pid})")
 

@@ -40,6 +40,8 @@ class Evidence:
         trace_id: The request's trace.
         trace: The spans of that trace.
         fate_trace_id: The trace that the request's Disposition was recorded on.
+        killed: Services that were killed on purpose: what a process has not yet told of its work
+            goes with it, so the trace may lack their spans.
         panel_answers: The panel lets a person in and shows the Ticket.
     """
 
@@ -53,6 +55,7 @@ class Evidence:
     trace_id: str | None = None
     trace: tuple[Span, ...] = ()
     fate_trace_id: str | None = None
+    killed: frozenset[str] = frozenset()
     panel_answers: bool = False
 
     @property
@@ -218,7 +221,7 @@ def _one_trace_leads_through(evidence: Evidence) -> str:
     if not evidence.trace:
         return "it has no spans"
     on_it = {span.service.removeprefix("remit-") for span in evidence.trace}
-    absent = [name for name in SERVICES_ON_THE_WAY if name not in on_it]
+    absent = [name for name in SERVICES_ON_THE_WAY if name not in on_it | evidence.killed]
     if absent:
         return f"nothing on it is from {', '.join(absent)}"
     # The record says it, not a span of it: a process that is killed takes its last spans with it.
