@@ -175,7 +175,7 @@ class Histories(RuleBasedStateMachine):
         return keys[index % len(keys)]
 
 
-Histories.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+Histories.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 
 
 @pytest.mark.rule("TRG-3")

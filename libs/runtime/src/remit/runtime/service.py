@@ -277,8 +277,18 @@ def main(
     build: Build,
     *,
     away: tuple[type[Exception], ...] = (),
+    loop: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop,
 ) -> int:
-    """Run a service process to its end; return its exit status."""
+    """Run a service process to its end; return its exit status.
+
+    Args:
+        name: The service, such as ``ticket``.
+        settings: Its settings.
+        build: Builds its parts.
+        away: Errors of ``build`` that mean that a neighbour is away.
+        loop: Makes the event loop. The fast one raises errors of its own kind where a child's
+            pipe is closed, so a service that runs children takes the standard one.
+    """
     service = f"remit-{name}"
     release = version(service)
     logs.configure(service=service, instance=settings.instance, level=settings.log_level)
@@ -300,7 +310,7 @@ def main(
         return await Service(name, settings, build, away=away).run()
 
     try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        with asyncio.Runner(loop_factory=loop) as runner:
             return runner.run(run())
     finally:
         traces.shutdown()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 from collections.abc import Mapping
@@ -204,4 +205,5 @@ def run() -> int:
         settings,
         lambda stack: build(settings, stack),
         away=(BusError, CoordinationUnavailable),
+        loop=asyncio.new_event_loop,
     )

@@ -52,7 +52,12 @@ def main(arguments: list[str] | None = None) -> int:
             return 1
         print(f"GitHub emulator on {base_url}", flush=True)
         config = uvicorn.Config(
-            app, log_level="warning", access_log=False, timeout_graceful_shutdown=3
+            app,
+            # The standard loop: it runs git, and another one's pipes fail in ways of their own.
+            loop="asyncio",
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=3,
         )
         server = uvicorn.Server(config)
         server.run(sockets=[listener])
