@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
-import os
 import signal
 import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-_PR_SET_PDEATHSIG = 1
+from remit.cli import parent
+
 _GRACE_SECONDS = 10.0
 _POLL_SECONDS = 0.01
-
-# Waits until its input ends: with a byte when the server stopped as it should, without one when
-# whoever held the other end has died.
-_WATCHDOG = "import os, sys; os.read(0, 1) or os.kill(int(sys.argv[1]), 9)"
 
 
 class ServerFailed(Exception):
@@ -56,7 +50,7 @@ class ServerProcess:
     ) -> None:
         self.log = log
         self._program = Path(command[0]).name
-        by_kernel = sys.platform == "linux" if watchdog is None else not watchdog
+        by_kernel = parent.KERNEL_TELLS if watchdog is None else not watchdog
         with log.open("ab") as output:
             self._process = subprocess.Popen(  # noqa: S603 - what to run is the operator's choice
                 command,
@@ -66,9 +60,9 @@ class ServerProcess:
                 pass_fds=(hold,),
                 # A session of its own, so that the terminal's Ctrl-C reaches it through us.
                 start_new_session=True,
-                preexec_fn=_die_with_parent() if by_kernel else None,
+                preexec_fn=parent.die_with_parent() if by_kernel else None,
             )
-        self._watchdog = None if by_kernel else _watch(self._process.pid)
+        self._watchdog = None if by_kernel else parent.watch(self._process.pid)
 
     @property
     def pid(self) -> int:
@@ -122,23 +116,3 @@ class ServerProcess:
         # Polled, because a server may outlive the event loop that started it.
         while self.alive():  # noqa: ASYNC110
             await asyncio.sleep(_POLL_SECONDS)
-
-
-def _die_with_parent() -> Callable[[], None]:
-    libc = ctypes.CDLL(None, use_errno=True)
-    parent = os.getpid()
-
-    def ask_kernel() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return ask_kernel
-
-
-def _watch(pid: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - this Python, and nothing from outside
-        [sys.executable, "-I", "-c", _WATCHDOG, str(pid)],
-        stdin=subprocess.PIPE,
-        start_new_session=True,
-    )
