@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from remit.bus.clock import Clock
 from remit.executor.agents import AgentFailed, AgentSession, Opening, Trouble
 from remit.executor.redaction import without
+from remit.executor.untraced import untraced
 from remit.runtime.backoff import delays
 from remit.telemetry.logs import logger
 
@@ -111,7 +112,8 @@ class AgentProcesses:
                 self._process = None
             await self._wait_for_next_start()
             self._started_at = self._now()
-            self._process = await started(self._command)
+            starting = asyncio.create_task(started(self._command), context=untraced())
+            self._process = await starting
             return self._process
 
     async def _wait_for_next_start(self) -> None:

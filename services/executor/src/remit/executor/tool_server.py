@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from remit.executor.product_tools import ProductTools
+from remit.executor.untraced import untraced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +76,7 @@ class ToolServer:
         listener = socket.create_server((_HOST, 0))
         port: int = listener.getsockname()[1]
         self._serving = asyncio.create_task(
-            self._serve(over_mcp, listener, port), name="product tools"
+            self._serve(over_mcp, listener, port), name="product tools", context=untraced()
         )
         return port
 

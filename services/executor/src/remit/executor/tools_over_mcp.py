@@ -18,6 +18,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from remit.executor.product_tools import TOOLS, ProductTools
+from remit.executor.untraced import on_trace
 
 _TOOLS_KEY = "remit.tools"
 _MAX_BODY = 1024 * 1024
@@ -52,7 +53,8 @@ async def application(
             await PlainTextResponse("POST only", status_code=405)(scope, receive, send)
         else:
             scope[_TOOLS_KEY] = tools
-            await manager.handle_request(scope, receive, send)
+            with on_trace(tools.trace):
+                await manager.handle_request(scope, receive, send)
 
     async with manager.run():
         yield app
