@@ -93,6 +93,40 @@ def test_nothing_outlives_a_remit_up_that_is_killed(running: Path) -> None:
     assert again.returncode == 0, again.stdout + again.stderr
 
 
+SCRIPT = """
+steps:
+  - tools: [{name: shell, args: {command: "echo hello > greeting.txt"}}]
+  - tools: [{name: mcp__remit__report, args: {kind: ready, text: I wrote a greeting.}}]
+  - text: That is all.
+"""
+
+
+@pytest.mark.rule("DSP-2")
+def test_a_question_on_the_command_line_is_answered_and_can_be_looked_up(tmp_path: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text(SCRIPT)
+    data = tmp_path / "data"
+    agent = {"REMIT_AGENT_MODEL_KIND": "scripted", "REMIT_AGENT_SCRIPT": str(script)}
+    with up(data, environment=agent) as running:
+        asked = remit("ask", "please write a greeting", "--data", str(data), "--patience", "60")
+        assert asked.returncode == 0, asked.stdout + asked.stderr
+        assert "remit: I wrote a greeting." in asked.stdout
+        (directory,) = (path for path in (data / "tickets").iterdir() if path.name[:2] == "t-")
+        assert (directory / "work" / "greeting.txt").read_text() == "hello\n"
+
+        ticket = remit("ticket", "show", directory.name, "--data", str(data)).stdout
+        assert "stage: awaiting_review" in ticket
+        assert "ready: I wrote a greeting." in ticket
+
+        (line,) = running.ask_panel("triggers").json()["items"]
+        fate = remit("trigger", "show", line["id"], "--data", str(data)).stdout
+        assert "gate: admitted (allowed_person_asked)" in fate
+        assert directory.name in fate
+        unknown = remit("trigger", "show", "github:nothing", "--data", str(data))
+        assert unknown.returncode == 1
+        assert "github:nothing" in unknown.stderr
+
+
 def test_only_the_owner_can_read_what_is_kept(running: Path) -> None:
     assert remit("up", "--data", str(running), "--once", timeout=90).returncode == 0
     assert stat.S_IMODE(running.stat().st_mode) == 0o700

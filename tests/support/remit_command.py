@@ -79,13 +79,18 @@ class Up:
 
 
 @contextlib.contextmanager
-def up(data: Path, *words: str, ready_within: float = 60) -> Iterator[Up]:
+def up(
+    data: Path,
+    *words: str,
+    ready_within: float = 60,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Up]:
     """Run `remit up` until everything is ready; stop it afterwards, in order."""
     out = data.with_suffix(".out")
     with out.open("wb") as said:
         process = subprocess.Popen(
             [*COMMAND, "up", "--data", str(data), *words],
-            env=clean_environment(),
+            env={**clean_environment(), **(environment or {})},
             stdout=said,
             stderr=said,
         )

@@ -60,10 +60,11 @@ async def ask(
         count = max(count, len(answers))
         fate = await _fate(panel, trigger)
         if fate is not None and fate["settled"]:
-            tickets = fate["tickets"]
-            if not tickets:
+            if not any(one["disposition"]["tickets"] for one in fate["dispositions"]):
                 return Ending.NOTHING_CAME, "; ".join(one["line"] for one in fate["dispositions"])
-            if count > len(heard) and all(_rests(one) for one in tickets):
+            # The panel may know of the Disposition before it knows of the Ticket.
+            tickets = fate["tickets"]
+            if tickets and count > len(heard) and all(_rests(one) for one in tickets):
                 return Ending.ANSWERED, ""
         await clock.sleep(_LOOK_EVERY)
     return Ending.TOO_LONG, ""
