@@ -30,6 +30,7 @@ from remit.domain.ticket import (
     SettleWrite,
     StopTicket,
     TakeAssignment,
+    TakeInput,
     Ticket,
     open_ticket,
 )
@@ -213,8 +214,10 @@ def test_the_end_of_a_ticket_is_told_to_all_its_threads_in_turns():
     assert ticket.assignment is not None
     take = TakeAssignment(assignment=ticket.assignment.offer, host=HostName("h"))
     ticket = evolve_ticket(ticket, decide_ticket(ticket, take, NOW))
+    read = TakeInput(assignment=ticket.assignment.id, message=1, number=1)
+    ticket = evolve_ticket(ticket, decide_ticket(ticket, read, NOW))
     final = GiveReport(
-        assignment=ticket.assignment.id, message=1, kind=ReportKind.READY, text="done", final=True
+        assignment=ticket.assignment.id, message=2, kind=ReportKind.READY, text="done", final=True
     )
     ticket = evolve_ticket(ticket, decide_ticket(ticket, final, NOW))
     write = write_id_for(ticket.id, 2)

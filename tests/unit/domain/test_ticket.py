@@ -87,6 +87,8 @@ def receipt(ticket: Ticket, number: int, outcome: WriteOutcome = WriteOutcome.AC
 
 
 def report(ticket: Ticket, kind: ReportKind, *, final: bool = False, text: str = "Done.") -> Ticket:
+    if final and ticket.waiting:
+        ticket = after(ticket, says(ticket, TakeInput, number=ticket.inputs))
     return after(ticket, says(ticket, GiveReport, kind=kind, text=text, final=final))
 
 
@@ -265,6 +267,35 @@ def test_a_ticket_ends_only_when_a_channel_took_its_final_report():
     ended = after(ticket, receipt(ticket, 2))
     assert ended.status is TicketStatus.ENDED
     assert decide(ended, receipt(ended, 2), NOW) == [], "a repeated receipt changes nothing"
+
+
+@pytest.mark.rule("INP-1")
+@pytest.mark.field("C1")
+def test_a_message_that_comes_after_the_final_report_is_worked_on_before_the_ticket_ends():
+    ticket = assigned()
+    ticket = after(ticket, says(ticket, TakeInput, number=1))
+    ticket = report(ticket, ReportKind.READY, final=True)
+    events = decide(ticket, delivery(trigger(2)), NOW)
+    assert [type(e) for e in events] == [InputAdded, AssignmentOffered]
+    ticket = after(ticket, delivery(trigger(2)), receipt(ticket, 2))
+    assert ticket.status is TicketStatus.OPEN
+    ticket = assigned(ticket)
+    ticket = after(ticket, says(ticket, TakeInput, number=2))
+    ticket = report(ticket, ReportKind.READY, final=True)
+    assert after(ticket, receipt(ticket, 3)).status is TicketStatus.ENDED
+
+
+@pytest.mark.field("C1")
+@pytest.mark.parametrize("outcome", list(WriteOutcome))
+def test_an_input_that_nobody_read_before_the_final_report_is_offered_again(outcome):
+    ticket = assigned()
+    unread = says(ticket, GiveReport, kind=ReportKind.READY, text="Done.", final=True)
+    ticket = after(ticket, unread)
+    assert [i.number for i in ticket.waiting] == [1]
+    ticket = after(ticket, receipt(ticket, 2, outcome))
+    assert ticket.status is TicketStatus.OPEN
+    assert ticket.assignment is not None
+    assert ticket.assignment.state is AssignmentState.PENDING
 
 
 @pytest.mark.field("C13")

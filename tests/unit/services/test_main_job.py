@@ -14,7 +14,7 @@ from remit.domain.inputs import Input
 from remit.domain.policy import AcceptMode
 from remit.domain.report import ReportKind
 from remit.domain.subscription import Standing
-from remit.domain.ticket import GiveReport, TicketStatus
+from remit.domain.ticket import GiveReport, TakeInput, TicketStatus
 from support.domain import CI_BOT, GITHUB, HOME, MALLORY, policy, trigger
 from support.memory_services import MemoryServices
 
@@ -37,8 +37,10 @@ async def ended(services: MemoryServices) -> None:
     await opened(services)
     ticket = await services.take(TICKET)
     assert ticket.assignment is not None
+    read = TakeInput(assignment=ticket.assignment.id, message=1, number=1)
+    await services.host_says(TICKET, read)
     final = GiveReport(
-        assignment=ticket.assignment.id, message=1, kind=ReportKind.READY, text="Done.", final=True
+        assignment=ticket.assignment.id, message=2, kind=ReportKind.READY, text="Done.", final=True
     )
     await services.host_says(TICKET, final)
     await services.settle()

@@ -147,6 +147,9 @@ def _deliver(ticket: Ticket, command: DeliverTrigger, now: datetime) -> list[Tic
     )
     if resumes:
         return [TicketResumed(), added, _offer(ticket, now)]
+    if ticket.assignment is not None and ticket.assignment.state is AssignmentState.ENDED:
+        # It came after the final report: the work goes on, whatever becomes of that report.
+        return [added, _offer(ticket, now)]
     return [added]
 
 
@@ -302,8 +305,14 @@ def _settle_write(ticket: Ticket, receipt: Receipt, now: datetime) -> list[Ticke
     if accepted and receipt.thread is not None and receipt.thread not in joined:
         thread = TicketThread(key=receipt.thread, kind=SubscriptionKind.SOURCE)
         events.append(ThreadJoined(thread=thread, at=now))
-    if accepted and pending.ends and ticket.status is TicketStatus.OPEN:
-        events.append(TicketEnded())
+    assignment = ticket.assignment
+    over = assignment is not None and assignment.state is AssignmentState.ENDED
+    if pending.ends and over and ticket.status is TicketStatus.OPEN:
+        if ticket.waiting:
+            # Nobody read these before the final report; the work goes on.
+            events.append(_offer(ticket, now))
+        elif accepted:
+            events.append(TicketEnded())
     return events
 
 
