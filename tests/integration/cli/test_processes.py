@@ -16,9 +16,9 @@ from remit.cli.supervisor import Program, State, Status, Supervisor
 
 SERVICE = """
 import json, os, signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 print(json.dumps({"event": "serving", "port": 4711, "pid": os.getpid()}), flush=True)
 print(json.dumps({"event": "ready"}), flush=True)
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 time.sleep(60)
 """
 
