@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from threading import Event
 from typing import Protocol
 
 from opentelemetry import trace
@@ -27,6 +28,8 @@ Attributes = Mapping[str, str | int | bool | float]
 
 _W3C = TraceContextTextMapPropagator()
 _EXPORT_EVERY_MS = 500
+_TRY_AGAIN_AFTER = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
+"""Seconds between tries while the endpoint is away: it may be starting again."""
 
 
 class Tracing(Protocol):
@@ -60,12 +63,12 @@ def install(
         }
     )
     provider = TracerProvider(resource=resource, sampler=ParentBased(TraceIdRatioBased(sample)))
-    exporter = _CalmExporter(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces"))
+    exporter = _PatientExporter(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces"))
     provider.add_span_processor(
         BatchSpanProcessor(exporter, schedule_delay_millis=_EXPORT_EVERY_MS)
     )
     trace.set_tracer_provider(provider)
-    return provider
+    return _PatientTracing(provider, exporter)
 
 
 class _NoTracing:
@@ -75,21 +78,49 @@ class _NoTracing:
         """There is nothing to send."""
 
 
-class _CalmExporter(SpanExporter):
-    """Says once that the endpoint is away, and once that it is back (field report D6)."""
+class _PatientTracing:
+    """Traces that go somewhere."""
+
+    def __init__(self, provider: TracerProvider, exporter: _PatientExporter) -> None:
+        self._provider = provider
+        self._exporter = exporter
+
+    def shutdown(self) -> None:
+        """Send what is left, without waiting for an endpoint that is away."""
+        self._exporter.hurry()
+        self._provider.shutdown()
+
+
+class _PatientExporter(SpanExporter):
+    """Keeps at it while the endpoint is away, and says so once (field report D6).
+
+    It runs in the exporting thread alone, so its waiting holds up no work; the spans that come
+    meanwhile wait in the processor's queue, which is bounded.
+    """
 
     def __init__(self, inner: SpanExporter) -> None:
         self._inner = inner
-        self._away = False
+        self._hurry = Event()
         self._log = logger("remit.telemetry.tracing")
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         result = self._inner.export(spans)
-        away = result is not SpanExportResult.SUCCESS
-        if away != self._away:
-            self._away = away
-            self._log.warning("traces are not taken" if away else "traces are taken again")
+        if result is SpanExportResult.SUCCESS:
+            return result
+        self._log.warning("traces are not taken")
+        for delay in _TRY_AGAIN_AFTER:
+            if self._hurry.wait(delay):
+                return result
+            result = self._inner.export(spans)
+            if result is SpanExportResult.SUCCESS:
+                self._log.warning("traces are taken again")
+                return result
+        self._log.warning("traces were given up on", spans=len(spans))
         return result
+
+    def hurry(self) -> None:
+        """Give up waiting: the process ends."""
+        self._hurry.set()
 
     def shutdown(self) -> None:
         self._inner.shutdown()

@@ -222,7 +222,8 @@ def _one_trace_leads_through(evidence: Evidence) -> str:
         return "it has no spans"
     on_it = {span.service.removeprefix("remit-") for span in evidence.trace}
     absent = [name for name in SERVICES_ON_THE_WAY if name not in on_it | evidence.killed]
-    if absent:
+    # A panel that is killed takes with it what it had just been told.
+    if absent and "panel" not in evidence.killed:
         return f"nothing on it is from {', '.join(absent)}"
     # The record says it, not a span of it: a process that is killed takes its last spans with it.
     return "" if evidence.fate_trace_id == evidence.trace_id else "its Disposition is on another"
