@@ -217,3 +217,10 @@ def test_a_service_that_was_killed_may_have_taken_its_last_spans_with_it() -> No
     without_eval = tuple(one for one in WHOLE.trace if one.service != "remit-eval")
     assert not settled(replace(WHOLE, trace=without_eval))
     assert settled(replace(WHOLE, trace=without_eval, killed=frozenset({"eval"})))
+
+
+def test_a_panel_that_was_killed_may_lack_spans_of_any_service_but_not_all() -> None:
+    killed = frozenset({"panel"})
+    assert settled(replace(WHOLE, trace=WHOLE.trace[-1:], killed=killed))
+    assert not settled(replace(WHOLE, trace=(), killed=killed))
+    assert not settled(replace(WHOLE, fate_trace_id=None, killed=killed))

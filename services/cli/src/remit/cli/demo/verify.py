@@ -221,7 +221,9 @@ def _one_trace_leads_through(evidence: Evidence) -> str:
     if not evidence.trace:
         return "it has no spans"
     on_it = {span.service.removeprefix("remit-") for span in evidence.trace}
-    absent = [name for name in SERVICES_ON_THE_WAY if name not in on_it | evidence.killed]
+    # What is sent while the panel is away is let go of after a while, whoever sent it.
+    excused = set(SERVICES_ON_THE_WAY) if "panel" in evidence.killed else evidence.killed
+    absent = [name for name in SERVICES_ON_THE_WAY if name not in on_it | excused]
     # A panel that is killed takes with it what it had just been told.
     if absent and "panel" not in evidence.killed:
         return f"nothing on it is from {', '.join(absent)}"
