@@ -56,7 +56,8 @@ async def story() -> MemoryServices:
     await services.host_says(TICKET, TakeInput(assignment=mine, message=1, number=1))
     await services.publish(trigger(2), trigger(3, actor=MALLORY, threads=(ThreadKey("github:x"),)))
     await services.settle()
-    report = GiveReport(assignment=mine, message=2, kind=ReportKind.READY, text="Done.", final=True)
+    await services.host_says(TICKET, TakeInput(assignment=mine, message=2, number=2))
+    report = GiveReport(assignment=mine, message=3, kind=ReportKind.READY, text="Done.", final=True)
     await services.host_says(TICKET, report)
     await services.settle()
     return services
