@@ -73,18 +73,6 @@ Build = Callable[[AsyncExitStack], Awaitable[Assembly]]
 """Builds a service's parts; what has to be closed goes on the stack. Called again after a failure."""
 
 
-class NeighbourAway(Exception):
-    """Something the service needs cannot be reached now; building it is tried again.
-
-    Attributes:
-        neighbour: What is away.
-    """
-
-    def __init__(self, neighbour: str, reason: str) -> None:
-        super().__init__(f"{neighbour} cannot be reached: {reason}")
-        self.neighbour = neighbour
-
-
 class Service:
     """One service process.
 
@@ -92,7 +80,7 @@ class Service:
         name: The service, such as ``ticket``.
         settings: Its settings.
         build: Builds its parts.
-        away: Errors of ``build`` that mean that a neighbour is away, beside `NeighbourAway`.
+        away: Errors of ``build`` that mean that a neighbour is away.
     """
 
     def __init__(
@@ -107,7 +95,7 @@ class Service:
         self.health = Health()
         self._settings = settings
         self._build = build
-        self._away: tuple[type[Exception], ...] = (NeighbourAway, *away)
+        self._away = away
         self._stop = asyncio.Event()
         self._log = logs.logger(f"remit.{name}")
 
